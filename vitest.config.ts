@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { defineConfig } from "vitest/config";
+import { defineConfig, mergeConfig } from "vitest/config";
 
 // Tests read the packages' sources through the "parley-source" condition, so a change needs no build. Vitest hands
 // these conditions on to Node, where they hold for `require` too: "import" and "module" must not be among them.
@@ -19,19 +19,52 @@ function sdkFrom(folder: string): { find: RegExp; replacement: string }[] {
   }));
 }
 
-export default defineConfig({
+/** Slow suites of a package that `npm run test:slow` runs. */
+export const slowInPackages = ["packages/store/src/pglite/runtime.test.ts"];
+
+/**
+ * Suites that neither mock modules nor need a database or a browser: their files share the modules of a worker, which
+ * halves what they cost.
+ */
+const pure = [
+  ...["wire", "fold", "http", "core", "providers", "tools", "client", "testing", "server"].map(
+    (name) => `packages/${name}/src/**/*.test.{ts,tsx}`,
+  ),
+  "apps/web/src/**/*.test.{ts,tsx}",
+  "apps/cli/src/**/*.test.ts",
+];
+
+/** Suites of the command line that ask for a PostgreSQL server. */
+const onPostgres = ["apps/cli/src/compose/*.test.ts"];
+
+export const shared = defineConfig({
   resolve: { alias: otherSdk === undefined ? [] : sdkFrom(otherSdk) },
   ssr: { resolve: { conditions } },
   test: {
-    include: ["packages/*/src/**/*.test.{ts,tsx}", "apps/*/src/**/*.test.{ts,tsx}", "test/**/*.test.ts"],
-    exclude: ["test/slow/**", "test/packages/**", "**/node_modules/**"],
-    globalSetup: ["test/harness/global-setup.ts"],
     setupFiles: ["test/harness/property-seed.ts"],
-    // One more than there are cores: many tests wait for a lease, a browser or a process more than they compute.
-    maxWorkers: availableParallelism() + 1,
     // Only a failure takes that long; what is slow on a busy machine is none.
     testTimeout: 60_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 30_000 } },
+  },
+});
+
+export default defineConfig({
+  test: {
+    // One more than there are cores: many tests wait for a lease, a browser or a process more than they compute.
+    maxWorkers: availableParallelism() + 1,
+    projects: [
+      mergeConfig(shared, {
+        test: {
+          name: "whole",
+          include: ["packages/store/src/**/*.test.ts", ...onPostgres, "test/**/*.test.ts"],
+          exclude: ["test/slow/**", "test/packages/**", ...slowInPackages, "**/node_modules/**"],
+          globalSetup: ["test/harness/global-setup.ts"],
+        },
+      }),
+      mergeConfig(shared, {
+        test: { name: "pure", include: pure, exclude: [...onPostgres, "**/node_modules/**"], isolate: false },
+      }),
+    ],
   },
 });

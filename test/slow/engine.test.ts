@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { DoctorResponse } from "@parley/wire";
 import { afterAll, describe, expect, it } from "vitest";
-import { Workplace } from "./parley-process.js";
+import { Workplace } from "../cli/parley-process.js";
 
 interface Listed {
   readonly title: string;
