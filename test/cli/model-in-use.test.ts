@@ -25,6 +25,7 @@ beforeAll(async () => {
   [first, second] = await Promise.all([Upstream.start(answers), Upstream.start(answers)]);
   place = new Workplace({
     store: { folder: ".parley", durable: false },
+    titleModel: "none",
     defaultModel: "first/example",
     models: { first: first.credential, second: second.credential },
   });
@@ -104,6 +105,7 @@ describe("a conversation keeps its model", { timeout: 60_000 }, () => {
   it("names a model that is not configured any more, and asks nobody else", async () => {
     const elsewhere = new Workplace({
       store: { folder: ".parley", durable: false },
+      titleModel: "none",
       models: { first: first.credential },
     });
     try {

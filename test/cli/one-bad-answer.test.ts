@@ -19,6 +19,7 @@ describe("one bad answer of a model's server", { timeout: 120_000 }, () => {
     onTestFinished(() => model.close());
     const place = new Workplace({
       store: { folder: ".parley", durable: false },
+      titleModel: "none",
       models: { local: { kind: "compatible", baseUrl: `${model.url}/v1`, models: ["m"] } },
       instructions: "Answer briefly. ".repeat(200),
     });

@@ -1,11 +1,15 @@
 import type { CreateKeyResponse } from "@parley/wire";
-import { expect, it } from "vitest";
+import { afterAll, expect, it } from "vitest";
 import { findings } from "./axe.js";
 import { asked, exportOf, said } from "./prepared-conversation.js";
 import { describePage } from "./stage.js";
 import { desktop, patience } from "./tab.js";
+import { type Piece, Upstream } from "./upstream.js";
 
-const quick = { models: { demo: { kind: "demo", pace: "instant", slowStepMs: 0 } } };
+const quick = {
+  models: { demo: { kind: "demo", pace: "instant", slowStepMs: 0 } },
+  starters: ["Summarize a document", "Explain a piece of code"],
+};
 
 describePage("the page", quick, (stage) => {
   it("opens without a network once it was there, and asks for the network then", async () => {
@@ -34,6 +38,18 @@ describePage("the page", quick, (stage) => {
     await tab.context.setOffline(false);
     await tab.button("Try again").click();
     await tab.composer.waitFor();
+  });
+
+  it("offers the configured ways to begin, which are sent by hand", async () => {
+    const tab = await stage().open();
+    await tab.page
+      .getByRole("list", { name: "Ways to begin" })
+      .getByRole("button", { name: "Explain a piece of code" })
+      .click();
+    expect(await tab.composer.inputValue()).toBe("Explain a piece of code");
+    expect(await tab.focused()).toBe("Message");
+    expect(new URL(tab.page.url()).pathname).toBe("/");
+    expect(await findings(tab)).toEqual([]);
   });
 
   it("prints the whole conversation", async () => {
@@ -81,5 +97,29 @@ describePage("the page", quick, (stage) => {
     expect(await tab.page.getByRole("menuitem", { name: "Delete" }).count()).toBe(0);
     await tab.page.keyboard.press("Escape");
     expect(await findings(tab)).toEqual([]);
+  });
+});
+
+let upstream: Upstream | undefined;
+afterAll(() => upstream?.end());
+
+async function configuredModel(): Promise<object> {
+  upstream = await Upstream.start(function* (question): Iterable<Piece> {
+    yield { text: question.startsWith("user: ") ? "Rain over Lisbon" : "It will rain." };
+  });
+  return { models: { local: { ...upstream.credential, models: ["unknown-model"] } } };
+}
+
+describePage("the page with a model of a vendor", configuredModel, (stage) => {
+  it("shows the title that the model gave, and an assumed context window as assumed", async () => {
+    const tab = await stage().open();
+    await tab.composer.waitFor();
+    await tab.page.getByRole("button", { name: /^Model: / }).click();
+    await tab.page.getByText("tokens fit (assumed)").waitFor();
+    await tab.page.keyboard.press("Escape");
+    await tab.send("What will the weather be in Lisbon?");
+    await tab.ended(1);
+    await tab.list.getByText("Rain over Lisbon").waitFor();
+    await expect.poll(() => tab.page.title()).toContain("Rain over Lisbon");
   });
 });

@@ -13,6 +13,7 @@ async function config(): Promise<object> {
   return {
     store: { folder: ".parley", durable: false },
     models: { thinker: upstream.thinkingCredential },
+    titleModel: "none",
     instructions: "Speak plainly.",
   };
 }

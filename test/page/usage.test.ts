@@ -38,6 +38,7 @@ async function config(): Promise<object> {
   const prices = { input: 10, cachedInput: 1, output: 100 };
   return {
     store: { folder: ".parley", durable: false },
+    titleModel: "none",
     models: {
       priced: {
         kind: "compatible",
@@ -54,6 +55,7 @@ async function config(): Promise<object> {
 const usageOf = (tab: Tab) => tab.page.getByRole("region", { name: "Usage", exact: true });
 
 async function openUsage(tab: Tab): Promise<void> {
+  await tab.composer.waitFor();
   await tab.page.keyboard.press("Control+k");
   await tab.page.getByRole("combobox").fill("usage");
   await tab.page.keyboard.press("Enter");

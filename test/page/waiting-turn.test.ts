@@ -42,6 +42,7 @@ async function config(): Promise<object> {
   upstream = await Upstream.start(script);
   return {
     models: { local: upstream.credential },
+    titleModel: "none",
     tools: { calculator: true, files: { root: "./project" } },
     approvals: {
       askUser: true,

@@ -1,5 +1,5 @@
 import { omitUndefined } from "@parley/fold";
-/** How the program ends. Documented in `parley --help`. */
+/** The exit code of the program. Documented in `parley --help`. */
 export const exitCodes = { ok: 0, failure: 1, usage: 2, invalid: 3, interrupted: 130 } as const;
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
@@ -8,7 +8,7 @@ export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 export class CliError extends Error {
   override readonly name = "CliError";
   readonly exitCode: ExitCode;
-  /** What to do about it. */
+  /** Advice on how to resolve it. */
   readonly advice: string | undefined;
 
   constructor(message: string, options: { advice?: string; exitCode?: ExitCode; cause?: unknown } = {}) {

@@ -8,7 +8,7 @@ import type { Config, ConfigFlags, Environment } from "./config/config.js";
 import { loadConfig } from "./config/load-config.js";
 import { findServer } from "./server-file.js";
 
-/** How a verb reaches the conversations. */
+/** A verb's connection to the conversations. */
 export interface Connected {
   readonly client: ParleyClient;
   /** Sends a request of another protocol to a path of the same server, with the same key. */
@@ -22,13 +22,13 @@ export interface Connected {
   close(): Promise<void>;
 }
 
-/** What decides where the conversations are. */
+/** Options that decide where the conversations are. */
 export interface ConnectOptions extends ConfigFlags {
   readonly url?: string | undefined;
   readonly env?: Environment;
   /** Follow by WebSocket; otherwise by server-sent events, which need no further module. */
   readonly socket?: boolean;
-  /** Told what takes time. */
+  /** Called with a description of what takes time. */
   onWait?(what: string): void;
 }
 
@@ -101,15 +101,20 @@ async function inProcess(config: Config, options: ConnectOptions): Promise<Conne
     import("./compose/node.js"),
     import("@parley/server"),
   ]);
-  const node: LocalNode = await startNode(config, {
-    onCreate: () => options.onWait?.(`Creating the store in ${describeStore(config.store)}, once.`),
-    onBusy: ({ details }) =>
-      options.onWait?.(
-        `The store ${describeStore(config.store)} is in use by ${details?.pid === undefined ? "another process" : `process ${details.pid}`}; waiting for it ...`,
-      ),
-    isServed: async () => (await findServer(config.store, options.env)) !== undefined,
-  });
-  // Whoever can open the store needs no key to it, and slows down nobody else.
+  // A verb that ends with its answer would cut the request for a title short.
+  const titleModel = config.titleModel ?? (options.socket ? undefined : "none");
+  const node: LocalNode = await startNode(
+    { ...config, ...omitUndefined({ titleModel }) },
+    {
+      onCreate: () => options.onWait?.(`Creating the store in ${describeStore(config.store)}, once.`),
+      onBusy: ({ details }) =>
+        options.onWait?.(
+          `The store ${describeStore(config.store)} is in use by ${details?.pid === undefined ? "another process" : `process ${details.pid}`}; waiting for it ...`,
+        ),
+      isServed: async () => (await findServer(config.store, options.env)) !== undefined,
+    },
+  );
+  // A process that can open the store needs no key to it, and slows down no other caller.
   const limits = { requestsPerSecond: 1e9, requestBurst: 1e9, importBytes: Number.MAX_SAFE_INTEGER };
   const app = createApp(node.runtime, { auth: "open", owner: config.owner, limits, telemetry: false });
   const ask: typeof fetch = async (input, init) => app.fetch(new Request(input, init));

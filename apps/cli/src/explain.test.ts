@@ -8,7 +8,7 @@ const system = (code: string, path?: string) =>
   Object.assign(new Error(`${code}: something`), { code, path });
 
 describe("a failure", () => {
-  it("of the disk is told as such, also when the store wraps it", () => {
+  it("of the disk is reported as such, also when the store wraps it", () => {
     expect(explain(system("ENOSPC")).message).toMatch(/disk is full/i);
     const wrapped = new ParleyError("store_unavailable", undefined, { cause: system("ENOSPC") });
     expect(explain(wrapped)).toMatchObject({

@@ -12,7 +12,7 @@ export interface Explanation {
   readonly exitCode: ExitCode;
 }
 
-/** What a failure means to the person at the terminal. Never a stack, never a secret. */
+/** Describes a failure to the person at the terminal. Never a stack, never a secret. */
 export function explain(error: unknown): Explanation {
   if (error instanceof CliError) {
     const { message, advice, exitCode } = error;
@@ -37,7 +37,7 @@ function refusalText({ message, problem }: ParleyRequestError): string {
   return decided === undefined ? message : `It was decided already: ${decisionText(decided)}`;
 }
 
-/** What to do about a refusal, where there is something. */
+/** Returns advice on a refusal, if there is any. */
 const advices: Partial<Record<ErrorCode, string>> = {
   unauthorized: "Put the key into PARLEY_API_KEY. `parley keys create` makes one, where the server runs.",
   rate_limited: "Wait as long as it says, or a moment, and try again.",

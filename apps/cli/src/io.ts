@@ -38,7 +38,7 @@ export interface Io {
   endProgress(): void;
 }
 
-/** How the caller wants it. */
+/** The output format that the caller wants. */
 export interface IoOptions {
   readonly quiet?: boolean | undefined;
   /** False: `--no-color`. */

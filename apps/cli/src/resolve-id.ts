@@ -7,7 +7,7 @@ import { counted } from "./terminal/figures.js";
 import { safeLine } from "./terminal/safe-text.js";
 import { clip } from "./terminal/text-width.js";
 
-/** How a conversation may be named, for help texts. */
+/** The ways to name a conversation, for help texts. */
 export const idHelp = "an id or the beginning of one; @ is the newest conversation, @2 the one before";
 
 /**

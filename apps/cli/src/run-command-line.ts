@@ -45,7 +45,7 @@ export async function runCommandLine(argv: readonly string[]): Promise<void> {
   await endForSure();
 }
 
-/** What a verb has left open must not keep the process; what it has written must be out before that. */
+/** Ends the process even if a verb left handles open, after its output is flushed. */
 async function endForSure(): Promise<void> {
   for (const stream of [process.stdout, process.stderr]) {
     await new Promise<void>((resolve) => {
@@ -97,14 +97,14 @@ function listenForInterrupts(): Interrupts {
   const abort = new AbortController();
   const handlers: (() => void)[] = [];
   let count = 0;
-  const heard = () => {
+  const interrupt = () => {
     count += 1;
     if (count > 1) process.exit(exitCodes.interrupted);
     const handler = handlers.at(-1);
     if (handler === undefined) abort.abort();
     else handler();
   };
-  const listen = () => process.on("SIGINT", heard);
+  const listen = () => process.on("SIGINT", interrupt);
   listen();
   return {
     signal: abort.signal,
@@ -116,7 +116,7 @@ function listenForInterrupts(): Interrupts {
       };
     },
     stop: () => {
-      process.off("SIGINT", heard);
+      process.off("SIGINT", interrupt);
     },
   };
 }

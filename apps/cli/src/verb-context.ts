@@ -2,7 +2,7 @@ import type { ParleyClient } from "@parley/client";
 import type { Connected, connectToServer } from "./connect.js";
 import type { Io } from "./io.js";
 
-/** What stands before or behind every verb. */
+/** Global options, before or after every verb. */
 export interface GlobalOptions {
   readonly url?: string;
   readonly config?: string;
@@ -12,7 +12,7 @@ export interface GlobalOptions {
   readonly color?: boolean;
 }
 
-/** What a verb works with. */
+/** The environment of a verb. */
 export interface VerbContext {
   readonly io: Io;
   readonly globals: GlobalOptions;
@@ -31,5 +31,5 @@ export interface VerbContext {
   connectToServer(): ReturnType<typeof connectToServer>;
 }
 
-/** What a verb ends with; nothing is success. */
+/** The exit code of a verb; undefined is success. */
 export type VerbResult = Promise<number | undefined> | Promise<void>;

@@ -38,6 +38,8 @@ export interface AppContext {
   readonly version: string;
   /** Whether JSON answers are compressed here, and not by a host. */
   readonly compresses: boolean;
+  /** Messages that a page offers to begin a conversation with. */
+  readonly starters: readonly string[];
   /** Identifies this server among all that ever listened at its address. */
   readonly instance: string;
   /** The published contract. */

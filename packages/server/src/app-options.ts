@@ -29,6 +29,8 @@ export interface AppOptions {
    * `serve` sets it.
    */
   readonly compress?: boolean;
+  /** Messages that a page offers to begin a conversation with. */
+  readonly starters?: readonly string[];
   /** Default: silent. */
   readonly logger?: Logger;
   /** Told in the contract. */

@@ -51,6 +51,7 @@ export function createContext(
     telemetry,
     version: options.version ?? "0.1.0",
     compresses: options.compress ?? false,
+    starters: options.starters ?? [],
     instance: options.instance ?? randomUUID(),
     ...own,
     checkDraining() {

@@ -19,7 +19,7 @@ import { chatCommands, contextGauge, runCommand } from "./commands.js";
 import { openKeyboard } from "./keyboard.js";
 import { openTypedLines, type TypedLines } from "./typed-lines.js";
 
-/** What a chat is made of. */
+/** The parts of a chat. */
 export interface ChatAppOptions {
   readonly desk: ChatDesk;
   readonly context: VerbContext;
@@ -29,7 +29,7 @@ export interface ChatAppOptions {
   readonly typedLines?: TypedLines;
 }
 
-/** How long a second Ctrl-C counts as the second. */
+/** Time within which a second Ctrl-C counts as the second. */
 const twiceMs = 2_000;
 /** Shorter waits for the model are usual, and not worth a word. */
 const waitShownFromMs = 3_000;
@@ -146,7 +146,7 @@ export class ChatApp {
     ]);
   }
 
-  /** How long the model has been silent: some think for minutes before they show anything. */
+  /** Returns the time since the model last sent anything: some think for minutes before they show text. */
   #silence(isQuiet: boolean): string[] {
     const now = Date.now();
     this.#quietSince = isQuiet ? (this.#quietSince ?? now) : undefined;
@@ -181,7 +181,7 @@ export class ChatApp {
     return `Reconnecting${phase === "waiting" && seconds > 0 ? ` in ${seconds} s` : " ..."}  The turn runs on; nothing is lost.`;
   }
 
-  /** What the keys do, and on the right what the next turn will be, where there is room for it. */
+  /** Describes the keys and, on the right if it fits, the settings of the next turn. */
   #hints(columns: number): string {
     const { choices, model } = this.#desk;
     const keys =

@@ -12,7 +12,7 @@ export interface Choices {
   effort?: ReasoningEffort;
 }
 
-/** How many of the newest messages are shown when a conversation is opened. */
+/** Number of the newest messages that are shown when a conversation is opened. */
 const shownAtFirst = 12;
 
 /**
@@ -67,7 +67,7 @@ export class ChatDesk {
     return openInputs(this.inputs);
   }
 
-  /** What the log says about input that turns wait for, by the request's id. */
+  /** Requests for input in the log, by id. */
   get inputs(): ReadonlyMap<string, LoggedInput> {
     return inputsOf(this.state);
   }
@@ -110,7 +110,7 @@ export class ChatDesk {
     return this.state.pending.some(({ status }) => status === "sending");
   }
 
-  /** What is new since the last call. Of a conversation that was there before, first its newest messages. */
+  /** Returns what is new since the last call. The first call on an existing conversation returns its newest messages. */
   update(options: EntryOptions): TranscriptUpdate & { readonly earlier: number } {
     const { state } = this;
     let earlier = 0;
@@ -171,7 +171,7 @@ export class ChatDesk {
     return this.#handle.removeQueued(messageId);
   }
 
-  /** Whether the conversation is known to the server, as soon as that can be said: its first message makes it. */
+  /** True if the server knows the conversation, once that is certain: its first message creates it. */
   async exists(): Promise<boolean> {
     const handle = this.#handle;
     if (handle.getState().phase === "loading") {

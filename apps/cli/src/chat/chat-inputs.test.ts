@@ -21,7 +21,7 @@ interface Asked {
   readonly body?: RespondRequest;
 }
 
-/** A chat in a conversation with open requests, and a server that answers as it is told. */
+/** A chat in a conversation with open requests, and a server with scripted answers. */
 function chat(...ids: string[]) {
   const open = [...ids];
   const inputs = new Map<string, LoggedInput>();
@@ -92,7 +92,7 @@ describe("the requests of a chat", () => {
     expect(one.reads).toEqual(["c"]);
   });
 
-  it("do not take the keys from whoever is typing, until they are asked for", async () => {
+  it("do not take the keys from a user who is typing, until they are asked for", async () => {
     const one = chat("1");
     await one.ready();
     one.inputs.update(true);

@@ -29,7 +29,7 @@ export class ChatInputs {
     this.#onFailure = (error) => listener.onFailure(error);
   }
 
-  /** How many requests wait for somebody here. */
+  /** Number of requests that wait for a decision here. */
   get count(): number {
     return this.#open().length;
   }

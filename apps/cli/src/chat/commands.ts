@@ -11,7 +11,7 @@ import { table } from "../terminal/table.js";
 import type { VerbContext } from "../verb-context.js";
 import type { ChatDesk } from "./chat-desk.js";
 
-/** What a command of the chat works with. */
+/** The environment of a chat command. */
 export interface CommandContext {
   readonly desk: ChatDesk;
   readonly style: Style;
@@ -304,7 +304,7 @@ function needed(rest: string, question: string): string {
   return rest;
 }
 
-/** How full the context is. */
+/** Describes how full the context is. */
 export function contextGauge(desk: ChatDesk): string {
   const { contextSize, contextWindow } = desk.state;
   if (contextSize === undefined) return "";

@@ -6,7 +6,7 @@ export interface Keyboard {
   close(): void;
 }
 
-/** Frames what is pasted, so that a line break in it is told from Enter. */
+/** Frames what is pasted, so that a line break in it differs from Enter. */
 const framePastes = "\u001B[?2004h";
 const stopFramingPastes = "\u001B[?2004l";
 

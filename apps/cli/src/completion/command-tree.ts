@@ -1,7 +1,7 @@
 import { omitUndefined } from "@parley/fold";
 import type { Command, Option } from "commander";
 
-/** What a shell needs to know of a command. */
+/** A command as shell completion needs it. */
 export interface CommandNode {
   readonly name: string;
   readonly about: string;
@@ -13,7 +13,7 @@ export interface CommandNode {
   readonly choices: readonly string[];
 }
 
-/** What a shell needs to know of an option. */
+/** An option as shell completion needs it. */
 export interface OptionNode {
   readonly long: string;
   readonly short?: string;

@@ -21,7 +21,7 @@ function program(): Command {
   return root;
 }
 
-/** What bash offers at the end of a line. */
+/** Returns the completions that bash offers at the end of a line. */
 function bash(line: string): string[] {
   const words = line.split(" ");
   const script = `

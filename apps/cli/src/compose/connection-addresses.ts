@@ -14,7 +14,7 @@ const localNetworks = [
   "fc00::/7",
 ];
 
-/** Addresses inside of these networks at which clouds hand out credentials to whoever asks. */
+/** Addresses inside of these networks at which clouds return credentials to any caller. */
 const metadataAddresses = new Set(["100.100.100.200", "fd00:ec2::254"]);
 
 /**

@@ -12,7 +12,7 @@ import { type LocalNode, startNode } from "./node.js";
 const key = "sk-planted-5151525252";
 const secret = "a text that both nodes have been given";
 
-/** A server that speaks the chat protocol to whoever has the key. */
+/** A server that speaks the chat protocol to callers with the key. */
 async function startProvider(options: { readonly anyKey?: boolean } = {}): Promise<OpenAIHttpServer> {
   const provider = await startOpenAIHttpServer(async (answer, { method, headers }) => {
     if (!options.anyKey && headers.authorization !== `Bearer ${key}`) {
@@ -59,7 +59,7 @@ describeOnPostgres(
       return [await start(), await start()];
     }
 
-    it("serve on both as soon as one of them is told, and are gone from both", async () => {
+    it("serve on both as soon as one of them is notified, and are gone from both", async () => {
       const provider = await startProvider();
       const [one, two] = await startNodes({ PARLEY_SECRET: secret });
       expect(two.runtime.models()).toMatchObject({ models: ["demo/demo"], defaultModel: "demo/demo" });

@@ -15,7 +15,7 @@ import { connectionAddresses } from "./connection-addresses.js";
 import { bindModels, type ComposedModels } from "./models.js";
 import { listRemoteModels, type RemoteCredential, usualUrl } from "./remote-models.js";
 
-/** How long a provider may take to list its models, and the most that is read of the list. */
+/** Timeout for a provider's list of models, and the most bytes that are read of it. */
 const discovery = { timeoutMs: 10_000, maxBytes: 8_000_000 };
 
 const kinds: readonly (ConnectionKind & { readonly kind: RemoteCredential["kind"] })[] = [
@@ -36,13 +36,13 @@ const kinds: readonly (ConnectionKind & { readonly kind: RemoteCredential["kind"
   },
 ];
 
-/** What connections stand on. */
+/** The dependencies of connections. */
 export interface ConnectionParts {
   readonly config: Config;
   readonly models: ComposedModels;
   readonly secrets: Secrets;
   readonly wake: Wake;
-  /** Whether other processes may have the store open, too. */
+  /** True if other processes may have the store open, too. */
   readonly isShared: boolean;
   onError?: Parameters<typeof openModelConnections>[0]["onError"];
 }

@@ -12,7 +12,7 @@ const nowhere = { XDG_CONFIG_HOME: "/nonexistent" };
 const configOf = (env: Record<string, string>) =>
   loadConfig({ env: { ...nowhere, ...env }, workingFolder: "/nonexistent" });
 
-/** A server that lists models for whoever has the key. */
+/** A server that lists models for callers with the key. */
 async function modelServer(key: string): Promise<{ url: string; asked: string[] }> {
   const asked: string[] = [];
   const server = createServer((request, response) => {

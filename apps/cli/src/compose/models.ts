@@ -2,7 +2,7 @@ import type { ProviderAdapter } from "@parley/core/ports";
 import type { ModelBinding } from "@parley/core/runtime";
 import { omitUndefined } from "@parley/fold";
 import type { HttpTransport } from "@parley/http";
-import { modelLimits, modelPrices } from "@parley/providers/models";
+import { defaultModelLimits, modelLimits, modelPrices } from "@parley/providers/models";
 import type { ModelPrices } from "@parley/wire";
 import { CliError } from "../cli-error.js";
 import type { Config, ResolvedCredential } from "../config/config.js";
@@ -17,7 +17,7 @@ export interface ComposedModels {
   readonly credentials: ReadonlyMap<string, readonly ModelBinding[]>;
   /** The demo model, which serves while there is no credential. */
   readonly demo: readonly ModelBinding[];
-  /** What could not be set up, for people. */
+  /** Problems of the setup, as text for people. */
   readonly warnings: readonly string[];
 }
 
@@ -52,8 +52,11 @@ export function checkModels(
   }
   const { defaultModel, titleModel } = config;
   if (defaultModel !== undefined) mustExist("defaultModel", defaultModel, all);
-  if (titleModel !== undefined && titleModel !== "conversation") mustExist("titleModel", titleModel, all);
+  if (titleModel !== undefined && !titleWords.has(titleModel)) mustExist("titleModel", titleModel, all);
 }
+
+/** Values of `titleModel` that name no model. */
+const titleWords: ReadonlySet<string> = new Set(["conversation", "none"]);
 
 function mustExist(
   setting: string,
@@ -203,7 +206,12 @@ async function bindCompatible(
 async function bindDemo(name: string, credential: Of<"demo">): Promise<ModelBinding[]> {
   const { DemoProviderAdapter, demoContextWindow } = await import("@parley/providers/demo");
   const provider = new DemoProviderAdapter(present(credential, "pace"));
-  return entries(name, [{ name: "demo", contextWindow: demoContextWindow }], () => provider);
+  return entries(name, [{ name: "demo", contextWindow: demoContextWindow }], () => provider).map(
+    (binding) => ({
+      ...binding,
+      writesTitles: false,
+    }),
+  );
 }
 
 /**
@@ -230,6 +238,9 @@ function entries(
       providerName: credential,
       model: name,
       contextWindow,
+      ...(declared.contextWindow === undefined && limits === defaultModelLimits
+        ? { isWindowAssumed: true as const }
+        : {}),
       maxOutputTokens: Math.min(limits.maxOutputTokens, answerRoom),
       ...present({ prices }, "prices"),
       ...present(declared, "maxOutputTokens", "extraParams"),

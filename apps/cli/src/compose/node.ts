@@ -24,7 +24,7 @@ import { composeWebhooks } from "./webhooks.js";
 /** A running node: the whole of Parley in this process, without a socket. */
 export interface LocalNode {
   readonly runtime: Runtime;
-  /** What could not be set up, for people. */
+  /** Problems of the setup, as text for people. */
   readonly warnings: readonly string[];
   /** The database inside of an embedded store. */
   readonly engine?: ChosenEngine;
@@ -32,7 +32,7 @@ export interface LocalNode {
   close(): Promise<void>;
 }
 
-/** Who listens in on a node. */
+/** Callbacks for events of a node. */
 export interface NodeListener extends OpenListener {
   onError?(error: ParleyError, where: string, conversationId?: string): void;
   readonly onSearchIndexed?: RuntimeHooks["onSearchIndexed"] | undefined;
@@ -63,7 +63,8 @@ export async function startNode(config: Config, listener: NodeListener = {}): Pr
     const { catalog } = made;
     checkModels(config, models, { names: catalog.list().models, stored: made.stored() });
     const toolSource = await withDemoTools(toolServers, config, () => made.isBuiltInOnly());
-    const { instructions, reasoningEffort, titleModel, compactAt, responseRetentionDays: days } = config;
+    const { instructions, reasoningEffort, compactAt, responseRetentionDays: days } = config;
+    const titleModel = config.titleModel === "none" ? undefined : (config.titleModel ?? "conversation");
     const { unsentHours, ...fileLimits } = config.files ?? {};
     const unsentMs = unsentHours === undefined ? undefined : unsentHours * 3_600_000;
     const responseRetentionMs = days === undefined ? undefined : days * 86_400_000;

@@ -15,7 +15,7 @@ export type FolderConfig = Extract<StoreConfig, { kind: "folder" }>;
 export interface ComposedStore {
   readonly store: LogStoreRoot;
   readonly wake: Wake;
-  /** Whether other processes may have it open, too. */
+  /** True if other processes may have it open, too. */
   readonly isShared: boolean;
   /** The database inside of an embedded store. */
   readonly engine?: ChosenEngine;
@@ -28,7 +28,7 @@ export interface ChosenEngine {
   readonly reason?: string;
 }
 
-/** What happens while a store is opened. */
+/** Callbacks for events while a store is opened. */
 export interface OpenListener {
   /** Called before a new folder is made, which takes seconds. */
   onCreate?(): void;
@@ -40,7 +40,7 @@ export interface OpenListener {
   onMigration?(progress: MigrationProgress): void;
 }
 
-/** How long another process may keep an embedded store before the call is refused: most calls take a second or two. */
+/** Time to wait for an embedded store that another process holds: most calls take a second or two. */
 const busyMs = { limit: 5_000, between: 100 };
 
 /** Opens the store with its schema brought up. */

@@ -37,7 +37,7 @@ async function configured() {
 }
 
 describe("servers of tools", () => {
-  it("that are processes are told which stores have started them", async () => {
+  it("that are processes receive the ids of the stores that started them", async () => {
     const { config, read } = await configured();
     const source = await composeToolServers(config, { ...needs, env: { PARLEY_CALLED_BY: "first" } });
     await expect.poll(read).toBe("first,own");

@@ -39,7 +39,7 @@ export async function composeTools(config: Config): Promise<readonly Tool<never>
   return all;
 }
 
-/** What servers of tools need of the node. */
+/** The parts of a node that servers of tools use. */
 export interface ToolServerNeeds {
   /** Identifies the store. */
   identify(): Promise<string>;

@@ -78,7 +78,7 @@ const compatible = z.strictObject({
 const demo = z.strictObject({
   kind: z.literal("demo"),
   pace: z.enum(["human", "instant"]).optional(),
-  /** How long each step of the demo's slow tool takes. */
+  /** Duration of each step of the demo's slow tool. */
   slowStepMs: notNegative.optional(),
 });
 
@@ -187,7 +187,7 @@ const approvals = z.strictObject({
   askUser: z.boolean().optional(),
 });
 
-/** How events are delivered to webhooks. */
+/** Delivery of events to webhooks. */
 const webhooks = z.strictObject({
   /** Addresses of this machine and of local networks that may be posted to. */
   privateAddresses: z.union([z.boolean(), z.array(z.string().min(1))]).optional(),
@@ -293,7 +293,7 @@ const store = z
     "has both `engine` (of the embedded database) and `url` (a PostgreSQL server); keep one of them",
   );
 
-/** What a configuration file may say. Everything is optional, and nothing else is allowed. */
+/** The schema of a configuration file. Everything is optional, and nothing else is allowed. */
 export const configSchema = z.strictObject({
   /** The address of the JSON schema, for editors. */
   $schema: z.string().optional(),
@@ -306,7 +306,7 @@ export const configSchema = z.strictObject({
   /** Further names under which the server is reached. */
   hosts: z.array(z.string().min(1)).optional(),
   auth: z.enum(["auto", "open", "keys"]).optional(),
-  /** Whose conversations are meant where no key says so. */
+  /** The owner of conversations when no key names one. */
   owner: z.string().min(1).max(128).optional(),
   defaultModel: z.string().min(1).optional(),
   models: z
@@ -317,13 +317,13 @@ export const configSchema = z.strictObject({
     .optional(),
   instructions: z.string().optional(),
   reasoningEffort: z.enum(["low", "medium", "high", "xhigh", "max"]).optional(),
-  /** Asked for the titles of new conversations. Without it a title is the first message, shortened. */
+  /** Asked for the titles of new conversations. `none`: a title is the first message, shortened. */
   titleModel: z.string().min(1).optional(),
   /** The share of a window at which a conversation is compacted on its own; 0 never. */
   compactAt: z.number().min(0).max(1).optional(),
   /** Keep the providers' raw responses with each call. */
   keepRawResponses: z.boolean().optional(),
-  /** How long conversations that hold a single response are kept after their last use. Without it, for good. */
+  /** Retention of conversations that hold a single response, after their last use. Absent: kept permanently. */
   responseRetentionDays: z.number().positive().max(36_500).optional(),
   tools: tools.optional(),
   mcpServers: mcpServers.optional(),
@@ -332,6 +332,8 @@ export const configSchema = z.strictObject({
   connections: connections.optional(),
   files: fileLimits.optional(),
   limits: limits.optional(),
+  /** Messages that the page offers to begin a conversation with. */
+  starters: z.array(z.string().trim().min(1).max(500)).max(12).optional(),
   /** The folder of a built page that is served in the place of Parley's own. */
   page: z.string().min(1).optional(),
 });
@@ -339,7 +341,7 @@ export const configSchema = z.strictObject({
 /** A configuration file's content. */
 export type ConfigFile = z.infer<typeof configSchema>;
 
-/** How one credential is reached. */
+/** The configuration of one credential. */
 export type Credential = z.infer<typeof credential>;
 
 /** Which tools there are. */
@@ -348,10 +350,10 @@ export type ToolSettings = z.infer<typeof tools>;
 /** When people are asked. */
 export type ApprovalSettings = z.infer<typeof approvals>;
 
-/** How webhooks are delivered. */
+/** Delivery of webhooks. */
 export type FileSettings = z.infer<typeof fileLimits>;
 
-/** How events are delivered to webhooks. */
+/** Delivery of events to webhooks. */
 export type WebhookSettings = z.infer<typeof webhooks>;
 
 /** Where connections may lead that are made while the server runs. */

@@ -73,11 +73,12 @@ export interface Config {
   readonly connections?: ConnectionSettings;
   readonly files?: FileSettings;
   readonly limits: NonNullable<ConfigFile["limits"]>;
+  readonly starters?: readonly string[];
   /** The folder of a page of one's own. Absent: the page of Parley. */
   readonly page?: string;
 }
 
-/** What the command line says about the configuration. It wins over environment and file. */
+/** Configuration from command-line flags. It takes precedence over environment and file. */
 export interface ConfigFlags {
   readonly config?: string | undefined;
   readonly store?: string | undefined;

@@ -11,7 +11,7 @@ export interface ConfigIssue {
 type Issue = z.core.$ZodIssue;
 
 /**
- * What a schema complains about, in words for the person who wrote the file. The issues come from a parse with
+ * Describes the issues of a schema in words for the person who wrote the file. The issues come from a parse with
  * `reportInput`; values are never repeated, for they may be secrets.
  */
 export function describeIssues(issues: readonly Issue[], known: KnownKeys): ConfigIssue[] {

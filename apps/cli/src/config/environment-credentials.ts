@@ -2,7 +2,7 @@ import { omitUndefined } from "@parley/fold";
 import type { Environment, ResolvedCredential } from "./config.js";
 import type { ModelEntry } from "./config-schema.js";
 
-/** What a credential offers when nothing says which models it has. */
+/** Models of a credential that does not list any. */
 export const usualModels: Readonly<Record<"openai" | "anthropic", readonly [string, ...string[]]>> = {
   openai: ["gpt-5.1", "gpt-5-mini"],
   anthropic: ["claude-sonnet-4-5", "claude-haiku-4-5", "claude-opus-4-5"],

@@ -188,7 +188,7 @@ describe("a module", () => {
     expect(config.tools.files).toEqual({ root: join(folder, "docs") });
   });
 
-  it("is told the path of a bad value, and never sees the value repeated", async () => {
+  it("reports the path of a bad value, and never repeats the value", async () => {
     write(
       "parley.config.mjs",
       `export default { models: { openai: { kind: "openai", apiKey: "sk-secret", modles: ["sk-secret"], models: [7] } } };`,
@@ -199,7 +199,7 @@ describe("a module", () => {
     expect(message).not.toContain("sk-secret");
   });
 
-  it("is told of values that were meant to come from the environment", async () => {
+  it("reports values that were meant to come from the environment", async () => {
     write(
       "parley.config.mjs",
       `export default { store: { url: undefined }, models: { work: { kind: "anthropic", apiKey: undefined } } };`,
@@ -214,21 +214,21 @@ describe("a module", () => {
     expect(await refusal()).toMatch(/cannot be loaded: notDefined is not defined \(line 3\)/);
   });
 
-  it("without a default export is told what to export", async () => {
+  it("without a default export reports what to export", async () => {
     write("parley.config.mjs", "export const config = {};");
     expect(await refusal()).toContain("exports nothing");
   });
 });
 
 describe("a JSON file", () => {
-  it("is told the line of a bad value", async () => {
+  it("reports the line of a bad value", async () => {
     write("parley.config.json", '{\n  "listen": {\n    "port": "4141"\n  },\n  "lisen": {}\n}');
     const message = await refusal();
     expect(message).toContain("parley.config.json:3: listen.port: expected a number");
     expect(message).toContain('parley.config.json:5: lisen: is not a setting; did you mean "listen"?');
   });
 
-  it("is told the line and column of a syntax error, without the text that stands there", async () => {
+  it("reports the line and column of a syntax error, without the text at that place", async () => {
     write("parley.config.json", '{\n  "models": {\n    "a": sk-secret\n  }\n}');
     const message = await refusal();
     expect(message).toMatch(/parley\.config\.json:3:10 is not valid JSON/);
@@ -253,7 +253,7 @@ describe("a JSON file", () => {
     expect(await refusal()).toContain("models.openai: has no apiKey; set OPENAI_API_KEY");
   });
 
-  it("is told which kinds of credential there are", async () => {
+  it("reports which kinds of credential there are", async () => {
     json({ models: { x: { kind: "openia" } } });
     expect(await refusal()).toContain(
       'models.x.kind: expected "openai", "anthropic", "compatible", "demo", "custom"',

@@ -56,7 +56,7 @@ export async function loadConfig(context: LoadContext = {}): Promise<Config> {
     credentials,
     credentialsFrom: credentials.size === 0 ? "nowhere" : fromFile === undefined ? "environment" : "file",
     ...only(content, "instructions", "reasoningEffort", "titleModel", "compactAt", "approvals", "webhooks"),
-    ...only(content, "responseRetentionDays", "files", "connections"),
+    ...only(content, "responseRetentionDays", "files", "connections", "starters"),
     keepRawResponses: content.keepRawResponses ?? false,
     tools: withRoots(content.tools ?? { time: true, calculator: true }, base),
     mcpServers: toolServersOf(content.mcpServers ?? {}, { base, env, fault }),
@@ -67,7 +67,7 @@ export async function loadConfig(context: LoadContext = {}): Promise<Config> {
   return config;
 }
 
-/** Collects what is wrong, so that all of it is told at once. */
+/** Collects problems, so that all of them are reported at once. */
 function faults(read: ReadConfig | undefined) {
   const issues: ConfigIssue[] = [];
   return {

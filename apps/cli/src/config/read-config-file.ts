@@ -60,7 +60,7 @@ async function importModule(path: string): Promise<unknown> {
 }
 
 /**
- * What is written down as undefined was meant to come from a variable that is not set. Falling back in silence would
+ * A value that is undefined was meant to come from a variable that is not set. Falling back in silence would
  * give one credential the key of another, or open the embedded database in place of a server.
  */
 function unsetValues(raw: unknown): ConfigIssue[] {

@@ -54,7 +54,8 @@ export const settingDescriptions: Readonly<Record<string, string>> = {
   "models.*.includeUsage": "Ask the server to report its token counts.",
   "models.*.maxTokensField": "The name of the field for the limit of an answer.",
   "models.*.replayReasoning": "The field in which earlier reasoning is sent back.",
-  "models.*.sendsImages": "Send images; false for a model that reads text alone, which is told of them.",
+  "models.*.sendsImages":
+    "Send images; false for a model that reads text alone, which gets their names instead.",
   "models.*.sendsFiles": "Send files; otherwise they are put into words.",
   "models.*.takesOutput":
     "The server understands response_format with a JSON Schema; otherwise a tool returns the data.",
@@ -64,7 +65,8 @@ export const settingDescriptions: Readonly<Record<string, string>> = {
   "models.*.slowStepMs": "The duration of each step of the demo model's slow tool, in milliseconds.",
   instructions: "System instructions where neither turn nor conversation has any.",
   reasoningEffort: "The effort of models that reason. Default: high.",
-  titleModel: "The model for titles; `conversation` for each conversation's own. Default: none.",
+  titleModel:
+    "The model for titles; `conversation`, the default, for each conversation's own; `none`: the first message, shortened.",
   compactAt: "The share of the context window at which a conversation is compacted; 0 never. Default: 0.8.",
   keepRawResponses: "Keep the providers' responses as they came, with each call.",
   responseRetentionDays:
@@ -147,5 +149,6 @@ export const settingDescriptions: Readonly<Record<string, string>> = {
   "limits.subscriptionsPerSocket": "Conversations that one socket follows.",
   "limits.bufferedBytes": "Bytes that wait for one connection.",
   "limits.pageSize": "Entries of one page of a list.",
+  starters: "Messages that the page offers to begin a conversation with, at most 12.",
   page: "The folder of a built page that is served in the place of Parley's own.",
 };

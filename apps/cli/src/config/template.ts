@@ -68,6 +68,7 @@ const settings: readonly Setting[] = [
   },
   { name: "limits", example: "{ runningTurns: 200, queueLength: 50, maxSteps: 32 }," },
   { name: "auth", example: '"auto",' },
+  { name: "starters", example: '["Summarize this document", "Explain this code"],' },
   { name: "page", example: '"./dist",' },
 ];
 

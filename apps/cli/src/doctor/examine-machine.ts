@@ -16,7 +16,7 @@ const oldestNode: readonly [number, number] = [20, 19];
 const littleSpace = 500e6;
 const noSpace = 60e6;
 
-/** What can be seen without opening the store: Node, configuration, folder, disk, port, page. */
+/** Examines what needs no open store: Node, configuration, folder, disk, port, page. */
 export async function examineMachine(config: Config): Promise<Finding[]> {
   const findings = [examineNode(), examineConfig(config)];
   if (config.store.kind === "folder") {

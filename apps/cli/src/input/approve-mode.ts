@@ -1,7 +1,7 @@
 import { usageError } from "../cli-error.js";
 import type { MaybeTerminal } from "../terminal/style.js";
 
-/** What a verb that waits for a turn does about calls that need somebody. */
+/** The way a verb that waits for a turn handles calls that need approval. */
 export type ApproveMode = "never" | "ask" | "all";
 
 export const approveModes: readonly ApproveMode[] = ["never", "ask", "all"];

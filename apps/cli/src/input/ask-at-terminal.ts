@@ -8,7 +8,7 @@ import { Screen } from "../terminal/screen.js";
 import { type InputPrompt, openPrompt, pressPrompt, promptHints, promptRows } from "./input-prompt.js";
 import { viewRequest } from "./request-view.js";
 
-/** How asking at the terminal ended. */
+/** The outcome of a prompt at the terminal. */
 export type Asked =
   | { readonly outcome: "responded"; readonly response: RespondRequest }
   /** Somebody else was first. */
@@ -17,7 +17,7 @@ export type Asked =
   | { readonly outcome: "interrupted" };
 
 /**
- * Asks whoever sits at the terminal, on standard error, about a request. A decision from elsewhere closes the prompt.
+ * Asks the user at the terminal, on standard error, about a request. A decision from elsewhere closes the prompt.
  * `problem` says why an earlier response was refused.
  */
 export async function askAtTerminal(

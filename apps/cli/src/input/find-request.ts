@@ -4,7 +4,7 @@ import type { InputRequestEntry, JsonObject } from "@parley/wire";
 import { CliError, usageError } from "../cli-error.js";
 import { resolveAmong } from "../resolve-id.js";
 
-/** What has to be known of a request to answer it. */
+/** The facts of a request that are needed to answer it. */
 export interface FoundRequest {
   readonly conversationId: string;
   readonly requestId: string;
@@ -22,7 +22,7 @@ const recentEntries = 200;
 
 /**
  * Finds the request that a word names, by its id or the beginning of it: among those that wait, else among those that
- * were answered lately, so that whoever comes too late learns who decided.
+ * were answered lately, so that a late caller learns who decided.
  */
 export async function findRequest(client: ParleyClient, word: string): Promise<FoundRequest> {
   if (word.trim() === "") throw usageError("The id of the request is empty.");

@@ -14,11 +14,11 @@ export interface InputPrompt {
   readonly line: LineState;
   /** The arguments that the call is to run with, as JSON. Absent: the model's own. */
   readonly changed?: string;
-  /** Why the last entry was not taken. */
+  /** The reason why the last entry was not accepted. */
   readonly notice: string;
 }
 
-/** What a key asks for beyond changing the prompt. */
+/** An action of a key beyond changing the prompt. */
 export type PromptAction =
   | { readonly type: "respond"; readonly response: RespondRequest }
   /** Ask again later. */
@@ -45,7 +45,7 @@ export function openPrompt(request: PendingRequest): InputPrompt {
 }
 
 /**
- * Returns what a key does. A choice is a letter and Enter, never the letter alone: whoever is typing a message when the
+ * Returns what a key does. A choice is a letter and Enter, never the letter alone: a user who is typing a message when the
  * prompt opens decides nothing by accident.
  */
 export function pressPrompt(
@@ -161,11 +161,11 @@ function takeEdit(prompt: InputPrompt): Pressed {
   return { prompt: isSame ? next : { ...next, changed } };
 }
 
-/** How a prompt is laid out. */
+/** Layout of a prompt. */
 export interface PromptViewOptions extends Omit<RequestViewOptions, "changed" | "rows"> {
   /** The height of the terminal: arguments are folded so that the choices stay in sight. */
   readonly height: number;
-  /** How many requests wait, this one included. */
+  /** Number of requests that wait, this one included. */
   readonly count: number;
 }
 
@@ -241,7 +241,7 @@ function choices(
   ];
 }
 
-/** What can be done now, for the line below. */
+/** Describes the available actions, for the line below. */
 export function promptHints({ mode, request }: InputPrompt): string {
   if (mode === "edit") return "Enter takes the arguments · Ctrl-J new line · Esc back";
   if (request.kind !== "question") return "a letter, then Enter · Esc later · Ctrl-C leaves it waiting";

@@ -7,7 +7,7 @@ export interface LoggedInput {
   readonly response?: InputResponseEntry;
 }
 
-/** What was found in a list of messages, as long as it is the same list. */
+/** The result for a list of messages, cached while it is the same list. */
 const found = new WeakMap<ConversationState["messages"], ReadonlyMap<string, LoggedInput>>();
 
 /** Returns what the loaded part of a conversation says about input, by the request's id. */

@@ -3,12 +3,12 @@ import { dataLines, escapeInvisible, foldData } from "../terminal/data-text.js";
 import { ago, moment } from "../terminal/figures.js";
 import type { Style } from "../terminal/style.js";
 
-/** How a request is laid out. */
+/** Layout of a request. */
 export interface RequestViewOptions {
   readonly columns: number;
   readonly style: Style;
   readonly now: number;
-  /** How many lines of the arguments are shown. Absent: all. */
+  /** Number of lines of the arguments that are shown. Absent: all. */
   readonly rows?: number;
   /** Other arguments that the call is to run with, as JSON. */
   readonly changed?: string | undefined;

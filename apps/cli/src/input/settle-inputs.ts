@@ -10,7 +10,7 @@ import type { ApproveMode } from "./approve-mode.js";
 import { askAtTerminal } from "./ask-at-terminal.js";
 import { decisionText } from "./decision-text.js";
 
-/** How settling ended. `left`: something still waits, and nobody here decides it. */
+/** The outcome of settling. `left`: a request still waits, and is not decided here. */
 export type Settled = "decided" | "left" | "interrupted";
 
 /**
@@ -24,7 +24,7 @@ export async function settleInputs(
   context: Pick<VerbContext, "io">,
 ): Promise<Settled> {
   const { io } = context;
-  // Read before the list: what is decided after it is seen by whoever follows from here.
+  // Read before the list, so that a subscriber from this cursor sees later decisions.
   const { cursor } = await client.request("GET /conversations/:id/meta", { params: { id: conversationId } });
   const pending = await inputRequests(client.request).pending({ conversationId });
   // The last one was decided elsewhere: the turn goes on in a moment.

@@ -48,7 +48,7 @@ export function addDeciding(program: Command, act: Act): void {
     );
   program
     .command("deny")
-    .description("deny a call that waits, or an answer: the model is told so")
+    .description("deny a call that waits, or an answer; the model receives the denial")
     .argument("<request>", requestHelp)
     .option("--note <text>", "the reason, for the model")
     .addOption(json())

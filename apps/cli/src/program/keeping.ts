@@ -11,10 +11,10 @@ import { type Act, count, examples, type JsonOption, json, port } from "./argume
 export function addServer(program: Command, act: Act): void {
   program
     .command("serve")
-    .description("serve the store: API, socket and page, until it is told to end")
+    .description("serve the store: API, socket and page, until it is stopped")
     .option("--host <address>", "where to listen (PARLEY_HOST); beyond this machine only with a key")
     .option("--port <port>", "0 takes any that is free (PARLEY_PORT; default 4141)", port)
-    .option("--insecure", "listen beyond this machine without keys: whoever reaches it owns everything")
+    .option("--insecure", "listen beyond this machine without keys: every caller gets full access")
     .option("--no-page", "without the page")
     .addOption(
       new Option("--drain <seconds>", "how long turns may finish their step at the end")

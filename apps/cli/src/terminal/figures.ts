@@ -16,7 +16,7 @@ export function tokens(count: number | undefined): string {
   return `${trim((count / 1_000_000).toFixed(2))}M`;
 }
 
-/** How long ago, in the largest unit that fits. */
+/** Formats an age in the largest unit that fits. */
 export function ago(at: number | undefined, now: number): string {
   if (at === undefined) return "never";
   const seconds = Math.max(0, Math.round((now - at) / 1_000));

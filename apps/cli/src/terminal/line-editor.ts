@@ -14,19 +14,19 @@ export interface LineState {
   readonly text: string;
   /** An index into the text, always between two characters. */
   readonly cursor: number;
-  /** What was cut last, for Ctrl-Y. */
+  /** The text that was cut last, for Ctrl-Y. */
   readonly cut: string;
   /** Lines that were entered before, oldest first. */
   readonly history: readonly string[];
   /** Which of them is shown; their number: none, but what was typed. */
   readonly place: number;
-  /** What was typed before the history was looked at. */
+  /** The text that was typed before the history was opened. */
   readonly draft: string;
   /** Between the two signs with which a terminal frames what is pasted. */
   readonly pasting: boolean;
 }
 
-/** What a key asks for beyond changing the line. */
+/** An action of a key beyond changing the line. */
 export type LineAction = "enter" | "enter-alt" | "interrupt" | "end" | "redraw" | "complete";
 
 /** An empty line. */
@@ -47,7 +47,7 @@ export function entered(line: LineState): LineState {
 }
 
 /**
- * What a key does to the line. Emacs' keys, as in every shell. A pasted text is inserted as it is: a line break in it
+ * Applies a key to the line. Emacs' keys, as in every shell. A pasted text is inserted as it is: a line break in it
  * enters nothing.
  */
 export function pressKey(

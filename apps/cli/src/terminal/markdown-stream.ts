@@ -2,7 +2,7 @@ import { lexer, type Token, type Tokens } from "marked";
 import { type MarkdownOptions, renderToken } from "./markdown.js";
 import { safeText } from "./safe-text.js";
 
-/** What a growing text has become. */
+/** The state of a growing text. */
 export interface MarkdownProgress {
   /** Lines that will not change any more, and were not given before. */
   readonly finished: readonly string[];
@@ -12,13 +12,13 @@ export interface MarkdownProgress {
 
 /**
  * Renders markdown while it is being written. A paragraph, list, table or code is finished when the next one begins:
- * until then its look may change, so it is shown as live and drawn anew with every word.
+ * until then its look may change, so it is shown as live and redrawn with every word.
  */
 export class MarkdownStream {
   #finished = "";
   #pieces = 0;
 
-  /** What was given as finished, as text. */
+  /** The text that was returned as finished. */
   get finishedText(): string {
     return this.#finished;
   }

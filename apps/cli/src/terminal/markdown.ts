@@ -4,7 +4,7 @@ import type { Style } from "./style.js";
 import { clip, textWidth } from "./text-width.js";
 import { wrap } from "./wrap.js";
 
-/** How markdown is shown. */
+/** Options for rendering markdown. */
 export interface MarkdownOptions {
   readonly columns: number;
   readonly style: Style;

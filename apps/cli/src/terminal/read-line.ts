@@ -1,7 +1,7 @@
 import { openKeyboard } from "../chat/keyboard.js";
 import { CliError, exitCodes } from "../cli-error.js";
 
-/** How a line is asked for. */
+/** Options of a prompt for a line. */
 export interface ReadLineOptions {
   /** Shows nothing of what is typed. */
   readonly isSecret?: boolean;
@@ -11,7 +11,7 @@ export interface ReadLineOptions {
 const mostCharacters = 4_000;
 
 /**
- * Asks whoever sits at the terminal for one line, on standard error. A secret is not shown, not even by its length.
+ * Asks the user at the terminal for one line, on standard error. A secret is not shown, not even by its length.
  * Rejects when the user interrupts.
  */
 export function readLine(question: string, { isSecret = false }: ReadLineOptions = {}): Promise<string> {
@@ -49,7 +49,7 @@ export function readLine(question: string, { isSecret = false }: ReadLineOptions
       line += typed;
       if (!isSecret) output.write(typed);
     });
-    // Only now does the terminal show nothing by itself: whoever answers at once must not see a secret, either.
+    // Only now does the terminal show nothing by itself: a user who answers at once must not see a secret, either.
     output.write(question);
   });
 }

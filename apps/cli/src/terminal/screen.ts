@@ -1,7 +1,7 @@
 import { safeStyled } from "./safe-text.js";
 import { textWidth } from "./text-width.js";
 
-/** What stands at the bottom of the terminal and is drawn anew whenever it changes. */
+/** The area at the bottom of the terminal that is redrawn whenever it changes. */
 export interface LiveArea {
   /** Rows above the line that is typed; the oldest ones are left out where the terminal is too low. */
   readonly rows: readonly string[];
@@ -29,7 +29,7 @@ const endFrame = `${esc}?2026l`;
 
 /**
  * A terminal of which the bottom is ours: finished lines go up into the scrollback and are never touched again, the
- * live area below them is wiped and drawn anew. So a line can be typed while an answer streams above it, and the
+ * live area below them is cleared and redrawn. So a line can be typed while an answer streams above it, and the
  * scrollback stays an ordinary one.
  */
 export class Screen {
@@ -59,13 +59,13 @@ export class Screen {
     this.#schedule();
   }
 
-  /** What the live area shows from now on. */
+  /** Sets the content of the live area. */
   show(area: LiveArea): void {
     this.#area = area;
     this.#schedule();
   }
 
-  /** The terminal has another size: rows may have been broken anew, so the old ones are counted again. */
+  /** The terminal has another size: rows may be wrapped differently, so the old ones are counted again. */
   resized(): void {
     const { columns } = this;
     const heightOf = (row: string) => Math.max(1, Math.ceil(textWidth(row) / columns));

@@ -21,7 +21,7 @@ export interface MaybeTerminal {
 }
 
 /**
- * Whether a stream gets colours: never with `NO_COLOR` or `--no-color`, always with `FORCE_COLOR`, else if it is a
+ * Returns true if a stream gets colours: never with `NO_COLOR` or `--no-color`, always with `FORCE_COLOR`, else if it is a
  * terminal that can show them.
  */
 export function hasColours(

@@ -12,7 +12,7 @@ export interface Column<Row> {
   paint?(text: string, row: Row): string;
 }
 
-/** How a table is laid out. */
+/** Layout of a table. */
 export interface TableOptions {
   /** The width of the terminal. Absent: nothing is cut, as for a file. */
   readonly columns?: number | undefined;

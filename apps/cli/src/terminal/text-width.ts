@@ -2,14 +2,14 @@ import { stripVTControlCharacters } from "node:util";
 
 const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 
-/** What a reader takes for characters, each as a whole. */
+/** Splits a text into the characters that a reader sees. */
 export function* graphemesOf(text: string): Iterable<string> {
   // Most text has one code unit per character, and asking the segmenter costs a hundred times as much.
   if (/^[\x20-\x7e]*$/.test(text)) yield* text;
   else for (const { segment } of graphemes.segment(text)) yield segment;
 }
 
-/** How many columns a text takes in a terminal. Colours take none. */
+/** Returns the number of terminal columns that a text takes. Colours take none. */
 export function textWidth(text: string): number {
   const plain = text.includes("\u001B") ? stripVTControlCharacters(text) : text;
   if (/^[\x20-\x7e]*$/.test(plain)) return plain.length;
@@ -18,7 +18,7 @@ export function textWidth(text: string): number {
   return width;
 }
 
-/** How many columns one character takes: none, one or two. */
+/** Returns the number of columns of one character: none, one or two. */
 export function graphemeWidth(grapheme: string): 0 | 1 | 2 {
   const code = grapheme.codePointAt(0) ?? 0;
   if (code >= 0x20 && code < 0x7f) return 1;

@@ -1,6 +1,6 @@
 import { graphemesOf, graphemeWidth } from "./text-width.js";
 
-/** How lines are broken. */
+/** Options for wrapping lines. */
 export interface WrapOptions {
   readonly columns: number;
   /** Before the first line, and before all others; both count. They may have colours. */

@@ -52,7 +52,7 @@ export interface ToolEntry extends EntryBase {
   readonly name: string;
   /** The arguments as the model wrote them. */
   readonly input: string;
-  /** What it has printed while it works. */
+  /** Its output so far. */
   readonly output: string;
   readonly status: "running" | "waiting" | "done" | "stopped" | "failed";
   readonly result?: string;
@@ -75,7 +75,7 @@ export interface ErrorEntry extends EntryBase {
   readonly code?: string;
 }
 
-/** A file, a source or data: told, not shown. */
+/** A file, a source or data: named, not shown. */
 export interface AttachmentEntry extends EntryBase {
   readonly kind: "attachment";
   readonly text: string;
@@ -84,31 +84,31 @@ export interface AttachmentEntry extends EntryBase {
 export interface EndEntry extends EntryBase {
   readonly kind: "end";
   readonly turn: TurnState;
-  /** What the turn failed with, unless an entry before this one says it. */
+  /** The error of the turn, unless an entry before this one has it. */
   readonly error?: TurnState["error"];
   readonly contextWindow?: number;
 }
 
-/** What a conversation's state shows, in order. Tool results stand with their calls. */
+/** Returns the entries of a conversation's state, in order. Tool results are part of their calls. */
 export function entriesOf(state: ConversationState): Entry[] {
   const { results, calls, inputs } = callsOf(state);
   const entries: Entry[] = [];
   const opened = new Set<string>();
-  const told = new Map<string, string>();
+  const shown = new Map<string, string>();
   state.messages.forEach((message, index) => {
     for (const part of message.parts) {
       const entry = entryOf(message, part, { state, results, calls, inputs, opened });
       if (entry !== undefined) entries.push(entry);
-      if (entry?.kind === "error" && message.turnId !== undefined) told.set(message.turnId, entry.message);
+      if (entry?.kind === "error" && message.turnId !== undefined) shown.set(message.turnId, entry.message);
     }
     if (message.turnId === undefined) return;
     opened.add(message.turnId);
     const turn = state.turns[message.turnId];
     const isLast = state.messages[index + 1]?.turnId !== message.turnId;
     if (isLast && turn?.status === "sealed") {
-      // Rows alone do not tell whether their turn still runs: the last one has ended when it is told how.
+      // Rows alone do not show whether their turn still runs: the last one has ended when its end is known.
       const done = turn.reason !== undefined || index + 1 < state.messages.length;
-      entries.push({ ...endOf(turn, state, told.get(turn.turnId)), done });
+      entries.push({ ...endOf(turn, state, shown.get(turn.turnId)), done });
     }
   });
   return entries;
@@ -144,7 +144,7 @@ function callsOf({ messages }: ConversationState): Calls {
   return { results, calls, inputs };
 }
 
-/** Names a call. Some providers count their calls anew in each step, so that the id alone does not. */
+/** Names a call. Some providers restart their call ids in each step, so the id alone is not enough. */
 function callKey({ stepId }: MessageState, { toolCallId }: { readonly toolCallId: string }): string {
   return `${stepId ?? ""} ${toolCallId}`;
 }

@@ -3,7 +3,7 @@ import { safeText } from "../terminal/safe-text.js";
 import type { TextEntry, ThinkingEntry } from "./entries.js";
 import { type EntryOptions, renderThinking } from "./render-entry.js";
 
-/** What became of a text that grows. */
+/** A change of a text that grows. */
 export interface Growth {
   /** Lines that are final and were not given before. */
   readonly finished: readonly string[];
@@ -13,10 +13,10 @@ export interface Growth {
 
 /** A text that is printed while it grows. What was given as finished is on paper: it cannot be changed any more. */
 export interface GrowingText {
-  /** Whether something was given as finished. */
+  /** True if a part was returned as finished. */
   readonly hasPrinted: boolean;
   /**
-   * How the text stands to what is on paper: it goes on from there, it ends before it (by so many characters), or it
+   * Compares the text with what is printed: it continues it, it ends before it (by so many characters), or it
    * says something else.
    */
   compare(text: string): "continues" | "differs" | { readonly lost: number };

@@ -9,11 +9,11 @@ import { clip } from "../terminal/text-width.js";
 import { wrap } from "../terminal/wrap.js";
 import type { EndEntry, Entry, ToolEntry, UserEntry } from "./entries.js";
 
-/** How entries are shown. */
+/** Options for rendering entries. */
 export interface EntryOptions extends MarkdownOptions {
   /** Absent: true. */
   readonly showReasoning?: boolean | undefined;
-  /** How many lines of a tool's result are shown. Absent: one, shortened. */
+  /** Number of lines of a tool's result that are shown. Absent: one, shortened. */
   readonly resultLines?: number | undefined;
 }
 
@@ -115,7 +115,7 @@ export function renderTool(
   return [...above, ...shown, ...(more > 0 ? [style.dim(`    … ${more} more lines`)] : [])];
 }
 
-/** What a call waits for, or who decided on it. */
+/** Describes what a call waits for, or who decided on it. */
 function decisionLines({ request, decision }: ToolEntry, { style, columns }: EntryOptions): string[] {
   if (decision !== undefined)
     return [`  ${style.dim("├")} ${style.yellow(clip(decisionText(decision), columns - 5))}`];
@@ -144,7 +144,7 @@ const endings: Readonly<Record<string, string>> = {
   interrupted: "interrupted: the server went away; what it had said is kept",
 };
 
-/** How a turn ended, and what it took. */
+/** Describes how a turn ended, and its figures. */
 function renderEnd({ turn, error, contextWindow }: EndEntry, { style, columns }: EntryOptions): string[] {
   const { reason, durationMs, usage, contextSize, cost } = turn;
   const ending = reason === undefined ? "" : (endings[reason] ?? reason);

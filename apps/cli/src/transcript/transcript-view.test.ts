@@ -274,31 +274,31 @@ describe("a followed conversation in a terminal", () => {
       messageId: "e",
     });
     const end = { type: "turn-sealed" as const, firstSeq: 1, lastSeq: 2, reason: "error" as const };
-    const told = ["✗ provider_overloaded: Too much to do."];
+    const expected = ["✗ provider_overloaded: Too much to do."];
     const errors = (lines: readonly string[]) => lines.filter((line) => line.startsWith("✗"));
 
     const shown = follow([user(1, "Hello?"), failed]);
     shown.look();
-    expect(errors(shown.scrollback)).toEqual(told);
+    expect(errors(shown.scrollback)).toEqual(expected);
 
     const live = follow();
     live.tell(asked("Hello?"));
     live.tell({ type: "error", code: "provider_overloaded", message });
     live.tell(end);
-    expect(errors(live.scrollback)).toEqual(told);
+    expect(errors(live.scrollback)).toEqual(expected);
     live.commit([user(1, "Hello?"), failed]);
-    expect(errors(live.scrollback)).toEqual(told);
+    expect(errors(live.scrollback)).toEqual(expected);
 
     const late = follow();
     late.tell(asked("Hello?"));
     late.commit([user(1, "Hello?"), failed]);
     late.tell({ type: "error", code: "provider_overloaded", message });
     late.tell(end);
-    expect(errors(late.scrollback)).toEqual(told);
+    expect(errors(late.scrollback)).toEqual(expected);
     expect(late.scrollback.at(-1)).toBe("─ failed");
   });
 
-  it("prints a turn of which the question was known before it was told to run", () => {
+  it("prints a turn whose question was known before it started", () => {
     const one = follow([user(1, "Hello?")]);
     one.look();
     one.tell({ type: "turn-start", model: "m", startedAt: 0 });

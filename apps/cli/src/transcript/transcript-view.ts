@@ -3,13 +3,13 @@ import { type Entry, entriesOf, type TextEntry, type ThinkingEntry, type ToolEnt
 import { type GrowingText, growingAnswer, growingThought } from "./growing-text.js";
 import { type EntryOptions, renderEntry, renderTool } from "./render-entry.js";
 
-/** What a change of the conversation means for the terminal. */
+/** The effect of a change of the conversation on the terminal. */
 export interface TranscriptUpdate {
   /** Lines that are final. They go up into the scrollback. */
   readonly print: readonly string[];
-  /** What still changes, as it looks now. */
+  /** The part that still changes, as currently rendered. */
   readonly live: readonly string[];
-  /** Whether something in it moves by itself and wants to be drawn again. */
+  /** True if a part of it is animated and must be redrawn. */
   readonly isMoving: boolean;
 }
 
@@ -109,7 +109,7 @@ export class TranscriptView {
   }
 
   /**
-   * An answer that was being printed and is not there any more. It may come back a moment later, when a client is told
+   * An answer that was being printed and is not there any more. It may come back a moment later, when a client receives
    * again what is durable: only when something else follows in its place is it lost.
    */
   #vanished(entries: readonly Entry[], seen: number, { style }: EntryOptions): string[] {
@@ -133,7 +133,7 @@ export class TranscriptView {
     return [...gap, ...lines];
   }
 
-  /** What the model says and what the user says stand apart; reasoning and tools stay together. */
+  /** Separates the text of model and user; reasoning and tools stay together. */
   #gapBefore(entry: Entry): string[] {
     if (this.#last === undefined) return [];
     return isWork(entry.kind) && isWork(this.#last) ? [] : [""];

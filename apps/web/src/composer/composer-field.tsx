@@ -20,6 +20,8 @@ export interface ComposerFieldHandle {
   take(withFiles: boolean): string | undefined;
   /** Takes a text out of what was typed. Returns false where it is not there any more. */
   cut(text: string): boolean;
+  /** Writes a text behind what was typed, and goes there. */
+  put(text: string): void;
   focus(): void;
 }
 
@@ -108,6 +110,11 @@ export function ComposerField({
         latest.current = latest.current.replace(part, () => "");
         setText(latest.current);
         return true;
+      },
+      put(added) {
+        latest.current = latest.current.trim() === "" ? added : `${latest.current.trimEnd()}\n\n${added}`;
+        setText(latest.current);
+        area.current?.focus();
       },
       focus() {
         area.current?.focus();

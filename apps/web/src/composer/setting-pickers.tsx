@@ -1,5 +1,5 @@
 import { useClient } from "@parley/client/react";
-import type { ConversationMeta, ReasoningEffort } from "@parley/wire";
+import type { ConversationMeta, ModelInfo, ReasoningEffort } from "@parley/wire";
 import { ChevronDown, Gauge, ScrollText } from "lucide-react";
 import { lazy, type ReactElement, type ReactNode, useCallback, useState } from "react";
 import { showOverlay } from "../app/layout/layout-store.js";
@@ -105,7 +105,7 @@ export function SettingPickers({ conversationId, meta }: SettingPickersProps) {
               return {
                 value: name,
                 label: name,
-                ...(info === undefined ? {} : { note: `${formatTokens(info.contextWindow)} tokens fit` }),
+                ...(info === undefined ? {} : { note: windowWords(info) }),
               };
             }),
           ]}
@@ -162,6 +162,12 @@ function ModelMenu({
       {children}
     </Menu>
   );
+}
+
+/** Describes a model's context window, marked where it is assumed. */
+function windowWords({ contextWindow, isWindowAssumed }: ModelInfo): string {
+  const words = `${formatTokens(contextWindow)} tokens fit`;
+  return isWindowAssumed === true ? `${words} (assumed)` : words;
 }
 
 function modelLabel(model: string | undefined, why: string | undefined): string {

@@ -44,6 +44,8 @@ export function Welcome() {
   const models = useModels();
   const demo = isDemoModel(models?.defaultModel);
   const mayWrite = useMayWrite();
+  const starters =
+    useAccess((state) => (state.phase === "granted" ? state.me.starters : undefined)) ?? nothing;
   const field = useRef<ComposerFieldHandle>(null);
   const start = useStart();
   const [noText, setNoText] = useState(true);
@@ -100,6 +102,7 @@ export function Welcome() {
               ))}
             </ul>
           )}
+          {starters.length > 0 && <Starters texts={starters} onChoose={(text) => field.current?.put(text)} />}
           {!demo && models !== undefined && <Recent />}
         </div>
       </div>
@@ -127,6 +130,33 @@ export function Welcome() {
         />
       </ComposerFrame>
     </main>
+  );
+}
+
+const nothing: readonly string[] = [];
+
+/** Prompt starters of the server's configuration. A press writes one into the composer; the user sends it. */
+function Starters({
+  texts,
+  onChoose,
+}: {
+  readonly texts: readonly string[];
+  readonly onChoose: (text: string) => void;
+}) {
+  return (
+    <ul className="flex flex-wrap gap-2" aria-label="Ways to begin">
+      {texts.map((text) => (
+        <li key={text} className="max-w-full">
+          <button
+            type="button"
+            onClick={() => onChoose(text)}
+            className="max-w-full truncate rounded-full border border-line bg-raised px-3.5 py-1.5 text-left text-sm hover:border-line-strong hover:bg-sunken/40 touch:py-2.5"
+          >
+            <bdi>{text}</bdi>
+          </button>
+        </li>
+      ))}
+    </ul>
   );
 }
 

@@ -14,6 +14,10 @@ export interface ModelBinding {
   readonly model: string;
   /** As declared, in tokens. */
   readonly contextWindow: number;
+  /** Set where the window is a guess: neither declared nor known of this model. */
+  readonly isWindowAssumed?: true;
+  /** False for a model that cannot write titles, such as one for demonstrations. Default true. */
+  readonly writesTitles?: boolean;
   readonly maxOutputTokens?: number;
   /** Absent where they are unknown. */
   readonly prices?: ModelPrices;
@@ -66,8 +70,8 @@ export function createModelCatalog(
     },
     list() {
       const modelInfo: Record<string, ModelInfo> = {};
-      for (const { name, contextWindow, maxOutputTokens, prices } of byName.values()) {
-        modelInfo[name] = { contextWindow, ...omitUndefined({ maxOutputTokens, prices }) };
+      for (const { name, contextWindow, isWindowAssumed, maxOutputTokens, prices } of byName.values()) {
+        modelInfo[name] = { contextWindow, ...omitUndefined({ isWindowAssumed, maxOutputTokens, prices }) };
       }
       return {
         models: [...byName.keys()],

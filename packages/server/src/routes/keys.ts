@@ -51,9 +51,10 @@ async function logIn(
   return token;
 }
 
-function describeCaller({ owner, scopes, auth }: Caller, { runtime }: AppContext): MeResponse {
+function describeCaller({ owner, scopes, auth }: Caller, { runtime, starters }: AppContext): MeResponse {
   const { fileBytes, messageFiles, messageFileBytes } = runtime.fileLimits;
-  return { owner, scopes, auth, files: { fileBytes, messageFiles, messageFileBytes } };
+  const files = { fileBytes, messageFiles, messageFileBytes };
+  return { owner, scopes, auth, files, ...(starters.length === 0 ? {} : { starters }) };
 }
 
 /** What holds on this node at once; other nodes notice within moments. */

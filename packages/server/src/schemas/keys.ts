@@ -62,5 +62,6 @@ export const meResponse = agree<MeResponse>()(
       .object({ fileBytes: count, messageFiles: count, messageFileBytes: count })
       .optional()
       .openapi({ description: "Bounds of files" }),
+    starters: z.array(z.string()).optional().openapi({ description: "Messages to begin with" }),
   }),
 );

@@ -42,6 +42,7 @@ export const modelsResponse = agree<ModelsResponse>()(
         z.string(),
         z.object({
           contextWindow: z.number(),
+          isWindowAssumed: z.literal(true).optional(),
           maxOutputTokens: z.number().optional(),
           prices: modelPrices.optional(),
         }),

@@ -66,6 +66,8 @@ export interface MeResponse {
   readonly auth: "open" | "keys";
   /** Bounds of files. Absent: the server takes none. */
   readonly files?: FileBounds;
+  /** Messages that a page offers to begin a conversation with. Absent: none are configured. */
+  readonly starters?: readonly string[];
 }
 
 /** Bounds that a client can check before it uploads a file. */

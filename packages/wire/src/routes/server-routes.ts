@@ -34,6 +34,8 @@ export interface SearchResponse {
 export interface ModelInfo {
   /** Tokens that fit, input and output together. */
   readonly contextWindow: number;
+  /** Set where the window is a guess: neither declared, nor known of this model. */
+  readonly isWindowAssumed?: true;
   readonly maxOutputTokens?: number;
   /** Absent where they are unknown. */
   readonly prices?: ModelPrices;

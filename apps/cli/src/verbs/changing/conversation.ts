@@ -28,7 +28,7 @@ export async function open(word: string, _options: object, context: VerbContext)
   const whom =
     via === "server"
       ? "Every connected client was asked to show"
-      : "No server runs, so no client was told; it is no longer hidden:";
+      : "No server runs, so no client was notified; it is no longer hidden:";
   context.io.note(`${whom} ${id}${via === "server" ? "." : ""}`);
 }
 

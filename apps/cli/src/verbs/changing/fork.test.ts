@@ -20,7 +20,7 @@ function clientOf(...turns: readonly (string | undefined)[]): ParleyClient {
 describe("a fork where no turn ends", () => {
   const client = clientOf("a", "a", "a", undefined, "b", "b");
 
-  it("is told the nearest places", async () => {
+  it("names the nearest places", async () => {
     const advice = async (atSeq: number) =>
       requestFork(client, "c", { atSeq }).catch((error: { advice?: string }) => error.advice);
     expect(await advice(1)).toBe("The nearest place for a fork: 0 or 3.");

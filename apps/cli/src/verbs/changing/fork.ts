@@ -64,7 +64,7 @@ export async function requestFork(
   }
 }
 
-/** How far it is looked for the end of a turn, before and behind a place. */
+/** Distance within which the end of a turn is searched, before and after a place. */
 const reach = 250;
 
 /** Where turns end, next to a place: at most one before it, or right there, and one behind it. */

@@ -138,7 +138,7 @@ function whenAborted(signal: AbortSignal, late: AbortSignal): Promise<never> {
   });
 }
 
-/** Opens an address in the browser of whoever sits here, if there is one. */
+/** Opens an address in the user's browser, if there is one. */
 function openBrowser(address: string): void {
   const openers: Readonly<Record<string, readonly string[]>> = {
     darwin: ["open"],
@@ -146,7 +146,7 @@ function openBrowser(address: string): void {
   };
   const [command = "xdg-open", ...args] = openers[process.platform] ?? ["xdg-open"];
   const opened = spawn(command, [...args, address], { stdio: "ignore", detached: true });
-  // The address was printed: whoever has no browser here opens it elsewhere.
+  // The address was printed: without a browser here, the user opens it elsewhere.
   opened.on("error", () => undefined);
   opened.unref();
 }

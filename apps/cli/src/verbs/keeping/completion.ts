@@ -20,6 +20,6 @@ export async function completeIds({ io, globals, connect }: VerbContext): Promis
     const { conversations } = await client.request("GET /conversations", { query: { limit: 50 } });
     for (const { id } of conversations) io.line(id);
   } catch {
-    // Whoever presses Tab does not want to read why there is nothing.
+    // A press of Tab must print completions only, not errors.
   }
 }

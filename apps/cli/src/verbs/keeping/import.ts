@@ -108,7 +108,7 @@ function linesOf(file: string): AsyncIterable<string> {
   return readLines(input);
 }
 
-/** Lines of a stream whose failure is told: `readline` alone would end in silence. */
+/** Reads the lines of a stream and throws its failure: `readline` alone would end silently. */
 async function* readLines(input: Readable): AsyncIterable<string> {
   let failure: unknown;
   input.once("error", (error) => {

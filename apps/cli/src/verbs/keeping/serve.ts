@@ -14,7 +14,7 @@ import type { VerbContext } from "../../verb-context.js";
 import { packageVersion } from "../../version.js";
 import { prettyLogLine } from "./pretty-log.js";
 
-/** What the process gets beyond the time of its turns, to seal them and to close the store. */
+/** Time beyond the drain deadline of turns, to seal them and to close the store. */
 const closingSeconds = 5;
 
 export interface ServeOptions {
@@ -25,7 +25,7 @@ export interface ServeOptions {
   readonly drain: number;
 }
 
-/** Serves the store until it is told to end. */
+/** Serves the store until it receives a signal to end. */
 export async function serve(options: ServeOptions, context: VerbContext): Promise<void> {
   const { io, globals } = context;
   const config = await loadConfig({ flags: { ...globals, host: options.host, port: options.port } });
@@ -82,6 +82,7 @@ export async function serve(options: ServeOptions, context: VerbContext): Promis
       telemetry,
       version: packageVersion(),
       instance,
+      ...(config.starters === undefined ? {} : { starters: config.starters }),
       ...(page === undefined ? {} : { page: { folder: page } }),
     });
     const withdraw = await announceServer(config.store, { url: server.url, instance });

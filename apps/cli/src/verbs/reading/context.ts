@@ -12,7 +12,7 @@ export interface ContextOptions {
   readonly json?: boolean;
 }
 
-/** What the model was shown in a turn's calls, and what changed from one to the next. */
+/** Shows the context of a turn's calls, and what changed from one to the next. */
 export async function context(word: string, options: ContextOptions, verb: VerbContext): Promise<void> {
   const { io } = verb;
   const client = await verb.client();
@@ -57,7 +57,7 @@ function chosenTurn(word: string | undefined, ids: readonly string[]): string {
   return found;
 }
 
-/** What the first call of a turn is compared with. */
+/** The call that the first call of a turn is compared with. */
 async function lastCallBefore(
   client: ParleyClient,
   id: string,

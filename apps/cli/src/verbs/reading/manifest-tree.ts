@@ -4,7 +4,7 @@ import { duration, percent, tokens } from "../../terminal/figures.js";
 import { safeLine } from "../../terminal/safe-text.js";
 import type { Style } from "../../terminal/style.js";
 
-/** How a call is drawn. */
+/** Options for drawing a call. */
 export interface TreeOptions {
   readonly number: number;
   /** Nothing follows on its level. */
@@ -108,7 +108,7 @@ function segmentLine(
   return `${mark} ${name.padEnd(20)} ${range(firstSeq, lastSeq).padEnd(12)} ${`${tokens(estimatedTokens)} tokens`.padStart(14)}`;
 }
 
-/** Whether the request went on from the one before, and what the cache made of it. */
+/** Describes whether the request extends the one before, and its use of the cache. */
 function prefixLine(manifest: ContextManifest, { usage }: ProviderCallInfo, style: Style): string {
   const { prefixKept, prefixKeptTokens, prefixBreak } = manifest;
   const read = usage?.cacheReadTokens;
@@ -130,7 +130,7 @@ function prefixLine(manifest: ContextManifest, { usage }: ProviderCallInfo, styl
   );
 }
 
-/** What a broken prefix cost: tokens that the cache held before and that were charged in full. */
+/** Describes the cost of a broken prefix: tokens that the cache held before and that were charged in full. */
 function lossLine(
   { prefixKept }: ContextManifest,
   call: ProviderCallInfo,

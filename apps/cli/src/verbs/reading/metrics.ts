@@ -49,7 +49,7 @@ export async function metrics(word: string, options: MetricsOptions, context: Ve
   );
   io.line();
   io.line(
-    `${style.bold("Tokens per turn")}  ${style.green("█")} from the cache  ${style.yellow("█")} read anew  ${style.blue("█")} written`,
+    `${style.bold("Tokens per turn")}  ${style.green("█")} from the cache  ${style.yellow("█")} uncached  ${style.blue("█")} written`,
   );
   io.lines(
     barChart(
@@ -99,7 +99,7 @@ function costOf({ cost, steps }: TurnMetrics): CostSum {
   return cost ?? { calls: steps.length, unknownCalls: steps.length, amounts: [] };
 }
 
-/** How fast the model wrote, over the steps of which that is known. */
+/** Returns the model's output speed, over the steps with a known speed. */
 function rate(steps: readonly StepMetrics[]): string {
   const known = steps.filter(({ decodeMs }) => decodeMs !== undefined && decodeMs > 0);
   const ms = known.reduce((sum, { decodeMs = 0 }) => sum + decodeMs, 0);

@@ -93,7 +93,7 @@ async function followState(handle: Followed, options: TailOptions, { io }: VerbC
   screen?.draw();
 }
 
-/** How many messages lie before the newest entries. */
+/** Number of messages before the newest entries. */
 function countBefore({ messages }: ConversationState, limit: number): number {
   const newest = messages.findLast(({ lastSeq }) => lastSeq !== undefined)?.lastSeq ?? 0;
   return messages.findLastIndex(({ lastSeq }) => lastSeq !== undefined && lastSeq <= newest - limit) + 1;

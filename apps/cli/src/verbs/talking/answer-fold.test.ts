@@ -34,7 +34,7 @@ describe("a turn's events as one result", () => {
     });
   });
 
-  it("is the same when the events are told again from the start", () => {
+  it("is the same when the events are replayed from the start", () => {
     const fold = new AnswerFold();
     for (const event of events.slice(0, 4)) fold.take(event);
     fold.take({ type: "again" });

@@ -14,7 +14,7 @@ export interface AnswerResult {
   readonly turnId?: string;
   readonly model?: string;
   readonly reason?: string;
-  /** How many requests the turn waits for. Absent: it has ended. */
+  /** Number of requests that the turn waits for. Absent: it has ended. */
   readonly waiting?: number;
   /** All texts of the model, separated by an empty line. */
   readonly text: string;
@@ -56,7 +56,7 @@ export class AnswerFold {
     return texts;
   }
 
-  /** Whether there is an answer: the model finished, or was cut at a limit. */
+  /** True if there is an answer: the model finished, or was cut at a limit. */
   get succeeded(): boolean {
     const reason = this.#turn?.reason;
     return reason !== undefined && !failedReasons.includes(reason);

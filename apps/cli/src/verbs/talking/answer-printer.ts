@@ -20,7 +20,7 @@ export interface AnswerPrinter {
   end(fold: AnswerFold): void;
 }
 
-/** What decides how an answer is printed. */
+/** Options for printing an answer. */
 export interface PrintOptions {
   readonly json?: boolean;
   readonly jsonl?: boolean;
@@ -85,7 +85,7 @@ function valueAlone(io: Io, notes: AnswerPrinter["take"]): AnswerPrinter {
   };
 }
 
-/** Tools, steering and failures, told beside the answer. */
+/** Prints tools, steering and failures beside the answer. */
 function noteEvents(io: Io): (event: AgentEvent | { readonly type: "again" }) => void {
   const { errorStyle } = io;
   return (event) => {
@@ -131,7 +131,7 @@ function plain(io: Io, stream: boolean): AnswerPrinter {
   let written = "";
   let again = "";
   const say = (text: string) => {
-    // Told again after a break: only what is new is written.
+    // Replayed after a break: only what is new is written.
     const skipped = commonStart(again, text);
     again = skipped === text.length ? again.slice(skipped) : "";
     const news = text.slice(skipped);

@@ -21,7 +21,7 @@ export async function chat(
   context: VerbContext,
 ): Promise<number> {
   const { client, place } = await context.connect({ socket: true });
-  // A wrong key or a server that is not there is told before anything is drawn.
+  // A wrong key or a missing server is reported before anything is drawn.
   const { defaultModel } = await client.request("GET /models", { signal: context.signal });
   const named = word ?? (options.continue ? "@" : undefined);
   const id = named === undefined ? undefined : await resolveConversation(client, named);

@@ -2,7 +2,7 @@ import { readFile, stat } from "node:fs/promises";
 import { basename } from "node:path";
 import { CliError, usageError } from "../../cli-error.js";
 
-/** What a one-shot prompt is made of. */
+/** The parts of a one-shot prompt. */
 export interface PromptParts {
   readonly words: readonly string[];
   readonly files?: readonly string[];

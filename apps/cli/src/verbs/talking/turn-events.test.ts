@@ -59,7 +59,7 @@ describe("the events of a turn that waits", () => {
     expect(await eventsOf(clientOf(firstPass), async () => false)).toEqual(firstPass);
   });
 
-  it("are told again from the start when the connection broke", async () => {
+  it("are replayed from the start when the connection broke", async () => {
     const broken = new ParleyRequestError("network", "cut", { retryable: true });
     const events = await eventsOf(
       clientOf([start, said("I "), broken], [start, said("I pay."), sealed]),

@@ -3,13 +3,13 @@ import { onceKey } from "@parley/fold";
 import type { AgentEvent, SendMessageRequest } from "@parley/wire";
 import type { VerbContext } from "../../verb-context.js";
 
-/** How long a server that went away is waited for. The turn is its own, and goes on when it is back. */
+/** Time to wait for a server that went away. It owns the turn, and continues it when it is back. */
 const patienceMs = 120_000;
 
 /**
  * Gives the events of the turn that a message opens. When the connection breaks, the same message is sent again: that is
- * the same turn, told again from its start after an `again`. When the turn waits for input, `settle` decides; if it
- * returns true the turn is followed further, and what was told before is not told again.
+ * the same turn, replayed from its start after an `again`. When the turn waits for input, `settle` decides; if it
+ * returns true the turn is followed further, and earlier events are not yielded again.
  */
 export async function* turnEvents(
   client: ParleyClient,
@@ -71,7 +71,7 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** The events of a turn that were given before: after a wait the turn is told from its start. */
+/** The events of a turn that were yielded before: after a wait the turn is replayed from its start. */
 class SeenEvents {
   readonly #once = new Set<string>();
   readonly #steps = new Set<string>();
@@ -79,7 +79,7 @@ class SeenEvents {
 
   /** Returns true for an event that was given before, and remembers one that was not. */
   has(event: AgentEvent): boolean {
-    // Pieces of a text are told in one; all of them lie before the end of their step, or of their call.
+    // Pieces of a text are joined; all of them lie before the end of their step, or of their call.
     if (event.type === "text-delta" || event.type === "reasoning-delta")
       return this.#steps.has(event.stepId ?? "");
     if (event.type === "tool-output") return this.#calls.has(`${event.stepId} ${event.toolCallId}`);

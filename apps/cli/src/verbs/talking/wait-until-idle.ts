@@ -29,12 +29,12 @@ export async function waitWhileRunning(
     client.request("POST /conversations/:id/stop", { params: { id } }).catch(() => undefined);
   });
   try {
-    let told = false;
+    let noted = false;
     for (;;) {
       const { status } = await client.request("GET /conversations/:id/meta", { params: { id } });
       if (status !== "active") return undefined;
-      if (!told) io.note("No server runs, so the turn runs here; waiting for its end.");
-      told = true;
+      if (!noted) io.note("No server runs, so the turn runs here; waiting for its end.");
+      noted = true;
       const { waiting } = await client.request("GET /conversations/:id/last", { params: { id } });
       if (waiting !== undefined) return waiting;
     }

@@ -9,7 +9,7 @@ import { defaultModelOf } from "../models.js";
 import type { LeaseEvents } from "../nodes/lease-events.js";
 import type { RunningTurns } from "./running-turns.js";
 import type { TitleUses } from "./title.js";
-import { titleConversation } from "./title.js";
+import { Titles } from "./title.js";
 import type { TurnRunUses } from "./turn-run.js";
 import {
   eventContext,
@@ -39,6 +39,7 @@ export class Coordinator {
   readonly #host: TurnHost;
   readonly #running: RunningTurns;
   readonly #leases: Pick<LeaseEvents, "broken">;
+  readonly #titles: Titles;
   #draining = false;
   /** Past its deadline a node publishes nothing and starts nothing: its leases may be another's. */
   readonly alive: () => boolean;
@@ -57,6 +58,7 @@ export class Coordinator {
     this.#running = options.running;
     this.#follower = follower;
     this.#leases = options.leases;
+    this.#titles = new Titles(env);
     this.alive = alive;
     this.#host = {
       alive,
@@ -147,6 +149,7 @@ export class Coordinator {
     }
     for (const { run } of this.#running.all()) run.interrupt({ reason: "interrupted" });
     await this.#running.allEnded();
+    await this.#titles.stop();
   }
 
   /** The node lost touch with the store for too long: all its turns may be another's. */
@@ -196,9 +199,7 @@ export class Coordinator {
     env.notifyChanged(owner, [turn.log], { conversationId });
     if (sealed.next !== undefined) this.run(owner, conversationId, sealed.next);
     const ended = { owner, conversationId, turnId, reason, firstSeq, lastSeq };
-    if (env.titleModel !== undefined) {
-      titleConversation(env, ended).catch((error: unknown) => env.report(error, "title", conversationId));
-    }
+    this.#titles.afterTurn(ended);
     if (env.hooks.afterTurn !== undefined) {
       Promise.resolve()
         .then(() => env.hooks.afterTurn?.(ended))

@@ -1,3 +1,4 @@
+import type { TurnMetrics } from "@parley/wire";
 import { type ConversationMessage, textOf } from "../../messages/message.js";
 import { titleFrom, titleOf } from "../../messages/text/title.js";
 import type { LogStore } from "../../ports/log-store.js";
@@ -7,7 +8,7 @@ import type { ModelBinding } from "../models.js";
 
 /** The parts of the environment that titles use. */
 export type TitleUses = Uses<
-  "clock" | "limits" | "models" | "notifyChanged" | "root" | "spending" | "titleModel"
+  "clock" | "limits" | "models" | "notifyChanged" | "report" | "root" | "spending" | "titleModel"
 >;
 
 /** The `titleModel` that stands for the model of the conversation's first turn. */
@@ -17,29 +18,73 @@ const titleInstructions =
   "Name the conversation in at most six words, in its language. Answer with the name alone: no quotes, no full stop.";
 const readCharacters = 2_000;
 
-/** How many messages a title is made of. */
+/** Messages that a title is made from. */
 const readMessages = 20;
 
-/** After a conversation's first turn: asks the configured model for a title, unless someone has set one. */
-export async function titleConversation(env: TitleUses, turn: SealedTurn): Promise<void> {
-  if (env.titleModel === undefined) return;
+/** Turns that are checked for an earlier answer. A conversation with more of them keeps its title. */
+const readTurns = 10;
+
+/** Reasons of turns that leave something to name. A model that has just failed is not asked for a title, too. */
+const titledReasons: ReadonlySet<string> = new Set(["stop", "length", "tool-calls", "max-steps"]);
+
+/** Names conversations after their first turn that was answered. */
+export class Titles {
+  readonly #env: TitleUses;
+  readonly #ended = new AbortController();
+  readonly #pending = new Set<Promise<void>>();
+
+  constructor(env: TitleUses) {
+    this.#env = env;
+  }
+
+  /** Asks the configured model for a title in the background, unless the conversation has a title of its own. */
+  afterTurn(turn: SealedTurn): void {
+    if (this.#env.titleModel === undefined || !titledReasons.has(turn.reason)) return;
+    const { signal } = this.#ended;
+    if (signal.aborted) return;
+    const asked = titleConversation(this.#env, turn, signal)
+      .catch((error: unknown) => {
+        if (!signal.aborted) this.#env.report(error, "title", turn.conversationId);
+      })
+      .finally(() => this.#pending.delete(asked));
+    this.#pending.add(asked);
+  }
+
+  /** Cancels the requests that are in flight. These conversations keep the title of their first message. */
+  async stop(): Promise<void> {
+    this.#ended.abort();
+    await Promise.all(this.#pending);
+  }
+}
+
+async function titleConversation(env: TitleUses, turn: SealedTurn, signal: AbortSignal): Promise<void> {
   const { conversationId } = turn;
   const store = env.root.forOwner(turn.owner);
   const messages = await store.listMessages(conversationId, { limit: readMessages, ascending: true });
   const derived = titleOf(messages);
   if (!(await isUnnamed(store, conversationId, derived))) return;
-  // An engine or an agent may have written before it. Their turns have no figures, so the first that has is a runtime's.
-  if (turn.firstSeq !== 1 && (await store.metrics(conversationId, { limit: 2 })).length !== 1) return;
+  if (turn.firstSeq !== 1 && !(await isFirstAnswered(store, turn))) return;
   const own = (await store.readTurn(conversationId, turn.turnId))?.turn.choices.model;
   const binding = env.models.resolve(env.titleModel === conversationModel ? own : env.titleModel);
-  const title = await askForTitle(env, binding, messages, turn);
-  // Someone may have named it meanwhile.
+  if (binding.writesTitles === false) return;
+  const title = await askForTitle(env, binding, messages, { ...turn, signal });
+  // It may have been renamed meanwhile.
   if (title === "" || !(await isUnnamed(store, conversationId, derived))) return;
   const { log } = await store.set(conversationId, { title });
   env.notifyChanged(turn.owner, [log]);
 }
 
-/** Whether the conversation still has the title that follows from its first message. */
+/**
+ * True if no earlier turn of a runtime was answered. Messages that an engine or an agent has written do not count, for
+ * their turns have no figures.
+ */
+async function isFirstAnswered(store: LogStore, { conversationId, turnId }: SealedTurn): Promise<boolean> {
+  const turns = await store.metrics(conversationId, { limit: readTurns });
+  const isAnswered = ({ reason }: TurnMetrics) => reason !== undefined && titledReasons.has(reason);
+  return turns.length < readTurns && turns.every((each) => each.turnId === turnId || !isAnswered(each));
+}
+
+/** True if the conversation still has the title that follows from its first message. */
 async function isUnnamed(store: LogStore, id: string, derived: string): Promise<boolean> {
   return (await store.get(id))?.title === derived;
 }
@@ -48,7 +93,7 @@ async function askForTitle(
   env: TitleUses,
   binding: ModelBinding,
   messages: readonly ConversationMessage[],
-  { owner, conversationId }: SealedTurn,
+  { owner, conversationId, signal }: SealedTurn & { readonly signal: AbortSignal },
 ): Promise<string> {
   const transcript = messages
     .map((message) => `${message.role}: ${textOf(message)}`)
@@ -72,7 +117,7 @@ async function askForTitle(
       },
       limits: env.limits,
       clock: env.clock,
-      signal: undefined,
+      signal,
     },
     {
       modelName: binding.name,

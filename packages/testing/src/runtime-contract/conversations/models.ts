@@ -1,6 +1,6 @@
 import { check, checkEqual } from "../../contract-case.js";
 import { gate } from "../../gate.js";
-import { pause, text, usage } from "../../provider/script.js";
+import { pause, refuse, text, usage } from "../../provider/script.js";
 import { createScriptedProvider, type ScriptedProvider } from "../../provider/scripted-provider.js";
 import { only, type RuntimeTopicCase, type TestNode, testModel, type World } from "../world.js";
 
@@ -143,6 +143,41 @@ export const modelCases: RuntimeTopicCase[] = [
         return title === "I am two.";
       }, "the title is there");
       checkEqual([node.provider.calls.length, purposes(two)], [0, ["step", "title"]], "who is asked");
+    },
+  },
+  {
+    name: "a title is asked after the first turn that was answered, not after one that failed",
+    async run(world) {
+      const node = await world.node({
+        titleModel: "conversation",
+        script: (_, index) => (index === 0 ? [refuse("invalid_request")] : [text("Fine."), usage(3, 3)]),
+      });
+      const { receipt } = await world.turn(node, "Hello there");
+      const { conversationId } = receipt;
+      await world.turn(node, "Once more", { conversationId });
+      let title = "";
+      await world.until(() => {
+        void node.me.meta(conversationId).then((meta) => {
+          title = meta.title;
+        });
+        return title === "Fine.";
+      }, "the title is there");
+      checkEqual(purposes(node.provider), ["step", "step", "title"], "the calls");
+      await world.turn(node, "And again", { conversationId });
+      checkEqual(purposes(node.provider).at(-1), "step", "the call after it");
+    },
+  },
+  {
+    name: "a model that writes no titles is not asked for one",
+    async run(world) {
+      const plain = createScriptedProvider(() => [text("I am plain."), usage(3, 3)]);
+      const node = await world.node({
+        titleModel: "conversation",
+        moreModels: [testModel("plain", plain, { writesTitles: false })],
+      });
+      const { receipt } = await world.turn(node, "Hello there", { model: "test/plain" });
+      await world.turn(node, "And again", { conversationId: receipt.conversationId });
+      checkEqual(purposes(plain), ["step", "step"], "the calls");
     },
   },
 ];
