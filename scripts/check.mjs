@@ -22,6 +22,7 @@ const names = [
   "publint",
   "attw",
   "browser-bundle",
+  "words",
 ];
 
 const { values: options } = parseArgs({

@@ -194,6 +194,12 @@ describe("npm run check", { timeout: 120_000 }, () => {
     expectFailure("unused", "plantedExport", "packages/wire/src/planted-file.ts", "planted-dependency");
   });
 
+  it("words: finds a word to avoid, and a doc comment that begins with a question", () => {
+    tree.plant("docs/planted.md", "The caller is told so.\n");
+    tree.plant("apps/cli/src/planted.ts", "/** How it is done. */\nexport const planted = 1;\n");
+    expectFailure("words", 'docs/planted.md:1 says "told"', 'apps/cli/src/planted.ts:1 begins with "How"');
+  });
+
   it("publint: finds an export without a file", () => {
     plantInManifest("packages/wire", ({ exports }) => {
       exports["./absent"] = "./dist/absent.js";

@@ -1,0 +1,82 @@
+// Comments, messages and documents use the standard word for a thing (docs/glossary.md, "Words to avoid").
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+export const about = "comments and documents use plain words, and doc comments begin with a verb or a noun";
+
+/** Words that need decoding, with what to write instead. */
+const avoided = new Map([
+  ["told", "published, notified, reported, or given"],
+  ["heard", "received"],
+  ["unheard", "not received"],
+  ["anew", "again"],
+  ["whoever", "the caller, client, user or node that"],
+]);
+
+/**
+ * Folders that are not checked yet. A folder leaves the list when its texts are rewritten, and none is added.
+ */
+const notYet = [
+  "CHANGELOG.md",
+  "README.md",
+  "apps/web/",
+  "bench/",
+  "examples/",
+  "packages/",
+  "proof/",
+  "scripts/",
+  "test/",
+];
+
+/** Files whose words are quoted, measured or generated. */
+const excluded = [
+  /package-lock\.json$/,
+  /^docs\/(proof|replay-matrix|glossary)\.md$/,
+  /^packages\/store\/drizzle\//,
+  /^scripts\/check\/words\.mjs$/,
+  /^test\/slow\/check\.test\.ts$/,
+];
+
+const word = new RegExp(String.raw`(?<![\w.-])(${[...avoided.keys()].join("|")})(?![\w-])`, "i");
+const questionFirst = /^\s*(?:\/\*\*|\*) (What|Whether|Who|How|Whose|Why)\b/;
+
+export async function run({ root }) {
+  const files = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard"], {
+    cwd: root,
+    encoding: "utf8",
+    maxBuffer: 64 * 1024 * 1024,
+  })
+    .split("\n")
+    .filter((file) => /\.(tsx?|mjs|md|css|html|ya?ml)$/.test(file))
+    .filter((file) => !excluded.some((pattern) => pattern.test(file)))
+    .filter((file) => !notYet.some((folder) => file.startsWith(folder)));
+  return {
+    problems: files.flatMap((file) => problemsOf(root, file)),
+    note: `${files.length} files, ${avoided.size} words${notYet.length > 0 ? `; not yet: ${notYet.join(", ")}` : ""}`,
+    advice: "docs/glossary.md lists the words to avoid, and what to write.",
+  };
+}
+
+function problemsOf(root, file) {
+  const isCode = /\.(tsx?|mjs)$/.test(file);
+  const problems = [];
+  let inComment = false;
+  for (const [index, line] of readFileSync(join(root, file), "utf8").split("\n").entries()) {
+    const at = `${file}:${index + 1}`;
+    const found = word.exec(line)?.[1];
+    if (found !== undefined) {
+      problems.push(`${at} says "${found}": write ${avoided.get(found.toLowerCase())}`);
+    }
+    if (!isCode) continue;
+    // Only the first line of a doc comment begins it.
+    const begins = /^\s*\/\*\*(\s|$)/.test(line);
+    const opening = begins ? line : inComment ? line : undefined;
+    const question = opening === undefined ? undefined : questionFirst.exec(opening)?.[1];
+    if (question !== undefined) {
+      problems.push(`${at} begins with "${question}": begin with a verb (functions) or a noun (types)`);
+    }
+    inComment = begins && /\/\*\*\s*$/.test(line);
+  }
+  return problems;
+}
