@@ -72,6 +72,8 @@ export const conversation = parley.table(
     compactThreshold: doublePrecision("compact_threshold"),
     queuePaused: boolean("queue_paused").notNull().default(false),
     metadata: jsonb("metadata"),
+    /** True or null, as a setting that is not set. */
+    pinned: boolean("pinned"),
     /** The log that this one continues, and the last seq they have in common. */
     parent: logNumber("parent"),
     parentSeq: integer("parent_seq"),
@@ -100,6 +102,8 @@ export const conversation = parley.table(
     // Both are written twice in every turn, so they hold no more than they must. Equal times are put in order by id
     // when they are read.
     index("conversation_activity").on(table.owner, table.lastActivityAt),
+    // A handful of rows of each owner, so that the others' turns do not write to it.
+    index("conversation_pinned").on(table.owner, table.lastActivityAt).where(sql`${table.pinned}`),
     uniqueIndex("conversation_changes").on(table.owner, table.changedAt),
     index("conversation_children").on(table.parent).where(sql`${table.parent} is not null`),
     index("conversation_imported_children")

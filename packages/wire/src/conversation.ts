@@ -31,6 +31,8 @@ export interface ConversationMeta {
   /** The first user message, shortened, until someone sets another. */
   readonly title: string;
   readonly status: ConversationStatus;
+  /** Lists that ask for it show pinned ones first. Absent: it is not pinned. */
+  readonly pinned?: true;
   /** The archive that shows the conversation as it was before its latest compaction. */
   readonly compactedFrom?: string;
   /** The conversation's own model, as `credential/model`. Absent: see `effective`. */

@@ -208,6 +208,7 @@ export type {
   CompactThresholdSetting,
   InstructionsSetting,
   ModelSetting,
+  PinnedSetting,
   ReasoningEffortSetting,
   TitleSetting,
 } from "./routes/settings-routes.js";

@@ -48,6 +48,8 @@ export interface ConversationSettings
   /** In tokens; 0 compacts only by hand. */
   compactThreshold?: number;
   metadata?: Record<string, unknown>;
+  /** Lists that ask for it have pinned conversations first. */
+  pinned?: true;
 }
 
 /**

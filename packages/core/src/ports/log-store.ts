@@ -501,12 +501,17 @@ export interface LogStore extends ConversationStore, InputStore, WebhookStore, B
   get(id: ConversationId): Promise<ConversationRecord | null>;
   /**
    * Newest activity first; archives left out. `before` is the `next` of the page before. With `parent`: only those that
-   * were forked from this conversation itself, also when it was deleted since.
+   * were forked from this conversation itself, also when it was deleted since. With `model`: only those whose next turn
+   * uses it where it names none, by their own model, that of their last turn, or `defaultModel`. With `pinnedFirst`: all
+   * pinned ones before all others; its pages belong together, and not to lists without it.
    */
   list(query: {
     q?: string;
     status?: readonly ConversationStatus[];
     parent?: ConversationId;
+    model?: string;
+    defaultModel?: string;
+    pinnedFirst?: boolean;
     /** Leaves out conversations whose metadata has this text as `parley.origin`. */
     withoutOrigin?: string;
     limit: number;

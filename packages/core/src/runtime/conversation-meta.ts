@@ -44,6 +44,7 @@ export function storedMeta(record: ConversationRecord): ConversationMeta {
       compactedFrom,
       model,
       reasoningEffort,
+      pinned: record.pinned,
       parentId: record.parentId,
       forkedAtSeq: record.parentSeq,
     }),

@@ -44,7 +44,8 @@ export const conversationEndpoints = [
     handle: ({ me, body: { id, ...settings } }) => me.create({ id, ...given(settings) }),
   }),
   endpoint("GET /conversations", {
-    summary: "List conversations, newest activity first",
+    summary:
+      "List conversations, newest activity first; with `pinned=first`, the pinned ones before all others",
     access: "read",
     query: listConversationsQuery,
     response: listConversationsResponse,

@@ -44,7 +44,8 @@ function reasonNotToBeReady(
 
 export const operationEndpoints = [
   endpoint("GET /search", {
-    summary: "Full text over the messages and titles of the caller's conversations",
+    summary:
+      "Full text over the messages and titles of the caller's conversations, or over the messages of one",
     access: "read",
     query: searchQuery,
     response: searchResponse,

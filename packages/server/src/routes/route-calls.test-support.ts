@@ -104,6 +104,8 @@ const routeCalls: { readonly [Name in CalledRoute]: RouteCall } = {
   "POST /conversations/:id/compact/undo": write("/conversations/:id/compact/undo"),
   "GET /conversations/:id/title": read("/conversations/:id/title"),
   "PUT /conversations/:id/title": write("/conversations/:id/title", { title: "Another" }),
+  "GET /conversations/:id/pinned": read("/conversations/:id/pinned"),
+  "PUT /conversations/:id/pinned": write("/conversations/:id/pinned", { pinned: true }),
   "GET /conversations/:id/model": read("/conversations/:id/model"),
   "PUT /conversations/:id/model": write("/conversations/:id/model", { model: "scripted/two" }),
   "GET /conversations/:id/reasoning-effort": read("/conversations/:id/reasoning-effort"),

@@ -7,6 +7,7 @@ import {
   compactThresholdSetting,
   instructionsSetting,
   modelSetting,
+  pinnedSetting,
   reasoningEffortSetting,
   titleSetting,
 } from "../schemas/settings.js";
@@ -16,6 +17,9 @@ const shared = { params: conversationParams };
 
 async function titleOf(me: OwnerRuntime, id: string) {
   return { title: (await me.settings(id)).title ?? "" };
+}
+async function pinnedOf(me: OwnerRuntime, id: string) {
+  return { pinned: (await me.settings(id)).pinned === true };
 }
 async function modelOf(me: OwnerRuntime, id: string) {
   const { model, effective } = await me.settings(id);
@@ -73,6 +77,25 @@ export const settingsEndpoints = [
     handle: async ({ me, params, body }) => {
       await change(me, params.id, { title: body.title });
       return titleOf(me, params.id);
+    },
+  }),
+  endpoint("GET /conversations/:id/pinned", {
+    ...shared,
+    summary: "Read whether the conversation is pinned",
+    access: "read",
+    response: pinnedSetting,
+    handle: ({ me, params }) => pinnedOf(me, params.id),
+  }),
+  endpoint("PUT /conversations/:id/pinned", {
+    ...shared,
+    summary: "Pin the conversation, or unpin it",
+    access: "write",
+    body: pinnedSetting,
+    response: pinnedSetting,
+    handle: async ({ me, params, body }) => {
+      // A pin holds something that is there: an unknown id makes no conversation.
+      await me.set(params.id, { pinned: body.pinned || null });
+      return pinnedOf(me, params.id);
     },
   }),
   endpoint("GET /conversations/:id/model", {

@@ -10,11 +10,15 @@ import type {
 } from "@parley/wire";
 import { agree } from "./agree.js";
 import { inputKind, inputResponseEntry } from "./input-entry.js";
-import { count, errorCode, instant, limitInQuery, role } from "./scalars.js";
+import { count, errorCode, id, instant, limitInQuery, role } from "./scalars.js";
 import { modelPrices } from "./usage.js";
 
 export const searchQuery = agree<SearchQuery>()(
-  z.object({ q: z.string().min(1).max(1_000), limit: limitInQuery.optional() }),
+  z.object({
+    q: z.string().min(1).max(1_000),
+    limit: limitInQuery.optional(),
+    conversationId: id.optional(),
+  }),
 );
 export const searchResponse = agree<SearchResponse>()(
   z.object({

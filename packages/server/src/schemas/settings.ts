@@ -3,6 +3,7 @@ import type {
   CompactThresholdSetting,
   InstructionsSetting,
   ModelSetting,
+  PinnedSetting,
   ReasoningEffortSetting,
   TitleSetting,
 } from "@parley/wire";
@@ -11,6 +12,7 @@ import { modelSource } from "./conversation.js";
 import { count, reasoningEffort } from "./scalars.js";
 
 export const titleSetting = agree<TitleSetting>()(z.object({ title: z.string().max(1_000) }));
+export const pinnedSetting = agree<PinnedSetting>()(z.object({ pinned: z.boolean() }));
 export const modelSetting = agree<ModelSetting>()(
   z.object({
     model: z.string().min(1).max(256).nullable(),

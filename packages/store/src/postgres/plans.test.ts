@@ -401,6 +401,14 @@ describeOnPostgres("plans at 100,000 messages", (postgres) => {
     await checkIndexed("list", () => store.list({ limit: 20 }));
     const { next } = await store.list({ limit: 20 });
     await checkIndexed("next page", () => store.list({ limit: 20, before: next ?? "" }));
+    for (const model of [undefined, "test/model"]) {
+      const query = { limit: 20, pinnedFirst: true, ...(model === undefined ? {} : { model }) };
+      await checkIndexed("pinned first", () => store.list(query));
+      const { next: second } = await store.list(query);
+      if (second === undefined) continue;
+      await checkIndexed("behind the pinned ones", () => store.list({ ...query, before: second }));
+      await checkIndexed("among the pinned ones", () => store.list({ ...query, before: `pinned~${second}` }));
+    }
     const { last } = await store.changed({ limit: 1 });
     await checkIndexed("changes", () => store.changed({ since: last - 10, limit: 20 }));
     const watched = Array.from({ length: 400 }, (_, index) => ({ owner: `watched-${index}`, since: last }));

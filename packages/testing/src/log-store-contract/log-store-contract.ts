@@ -2,6 +2,7 @@ import type { ContractCase } from "../contract-case.js";
 import { conversationCases } from "./conversations/conversations.js";
 import { forkCases } from "./conversations/forks.js";
 import { importCases } from "./conversations/imports.js";
+import { listCases } from "./conversations/lists.js";
 import { modelCases } from "./conversations/models.js";
 import { ownerCases } from "./conversations/owners.js";
 import { removalCases } from "./conversations/removal.js";
@@ -66,6 +67,7 @@ export function logStoreContract(make: () => LogStoreFixture | Promise<LogStoreF
     removal: removalCases,
     compaction: compactionCases,
     conversation: conversationCases,
+    list: listCases,
     notice: noticeCases,
     search: searchCases,
     owner: ownerCases,

@@ -45,7 +45,13 @@ export function list(
   owner: string,
   query: Parameters<LogStore["list"]>[0],
 ): { conversations: ConversationRecord[]; next?: string } {
-  const start = query.before === undefined ? undefined : parsePlace(query.before);
+  const isPinnedFirst = query.pinnedFirst === true;
+  const placeOf = (log: Log): Place => ({
+    isPinned: isPinnedFirst && log.settings.pinned === true,
+    at: log.lastActivityAt,
+    id: log.id,
+  });
+  const start = query.before === undefined ? undefined : parsePlace(query.before, isPinnedFirst);
   const words = query.q?.toLowerCase();
   const parent = query.parent === undefined ? undefined : findLog(db, owner, query.parent);
   const found = [...ownerOf(db, owner).logs.values()]
@@ -63,6 +69,10 @@ export function list(
         log.id.toLowerCase().startsWith(words) ||
         log.title.toLowerCase().includes(words),
     )
+    .filter(
+      ({ settings, lastModel }) =>
+        query.model === undefined || (settings.model ?? lastModel ?? query.defaultModel) === query.model,
+    )
     .filter((log) => query.withoutOrigin === undefined || originOf(log) !== query.withoutOrigin)
     .filter((log) => start === undefined || newestFirst(start, placeOf(log)) < 0)
     .sort((left, right) => newestFirst(placeOf(left), placeOf(right)));
@@ -70,9 +80,7 @@ export function list(
   const last = page.at(-1);
   return {
     conversations: page.map((log) => recordOf(db, log)),
-    ...(last === undefined || page.length === found.length
-      ? {}
-      : { next: `${last.lastActivityAt}~${last.id}` }),
+    ...(last === undefined || page.length === found.length ? {} : { next: placeText(placeOf(last)) }),
   };
 }
 
@@ -81,26 +89,29 @@ export function originOf({ settings }: Log): unknown {
   return (settings.metadata?.parley as { origin?: unknown } | undefined)?.origin;
 }
 
-/** Where a conversation stands in a listing: by its last activity, and by id among equals. */
+/** Where a conversation stands in a listing: by its pin where that counts, its last activity, and by id among equals. */
 interface Place {
+  readonly isPinned: boolean;
   readonly at: number;
   readonly id: ConversationId;
 }
 
-function placeOf(log: Log): Place {
-  return { at: log.lastActivityAt, id: log.id };
+function placeText({ isPinned, at, id }: Place): string {
+  return `${isPinned ? "pinned~" : ""}${at}~${id}`;
 }
 
 function newestFirst(left: Place, right: Place): number {
+  if (left.isPinned !== right.isPinned) return left.isPinned ? -1 : 1;
   if (left.at !== right.at) return right.at - left.at;
   return left.id === right.id ? 0 : left.id > right.id ? -1 : 1;
 }
 
-function parsePlace(text: string): Place {
-  const match = /^(\d+)~(.+)$/.exec(text);
-  if (match?.[1] === undefined || match[2] === undefined)
+function parsePlace(text: string, isPinnedFirst: boolean): Place {
+  const match = /^(pinned~)?(\d+)~(.+)$/.exec(text);
+  const [, pin, at, id] = match ?? [];
+  if (at === undefined || id === undefined || (pin !== undefined && !isPinnedFirst))
     throw invalidField("before", "not a `nextBefore` of this list");
-  return { at: Number(match[1]), id: match[2] };
+  return { isPinned: pin !== undefined, at: Number(at), id };
 }
 
 export function set(

@@ -38,6 +38,10 @@ export interface ListConversationsQuery {
   readonly status?: readonly ConversationStatus[] | undefined;
   /** Only the forks of this conversation: those that left its own log, not their forks. */
   readonly parent?: string | undefined;
+  /** Only those whose next turn uses this model where it names none: see `effective`. */
+  readonly model?: string | undefined;
+  /** `first`: all pinned ones come before all others, however old they are. */
+  readonly pinned?: "first" | undefined;
   readonly limit?: number | undefined;
   /** `nextBefore` of the page before. */
   readonly before?: string | undefined;

@@ -73,6 +73,8 @@ const everyRoute = {
   "POST /conversations/:id/compact/undo": true,
   "GET /conversations/:id/title": true,
   "PUT /conversations/:id/title": true,
+  "GET /conversations/:id/pinned": true,
+  "PUT /conversations/:id/pinned": true,
   "GET /conversations/:id/model": true,
   "PUT /conversations/:id/model": true,
   "GET /conversations/:id/reasoning-effort": true,

@@ -106,6 +106,7 @@ import type {
   CompactThresholdSetting,
   InstructionsSetting,
   ModelSetting,
+  PinnedSetting,
   ReasoningEffortSetting,
   TitleSetting,
 } from "./settings-routes.js";
@@ -234,6 +235,8 @@ export interface Routes {
 
   readonly "GET /conversations/:id/title": Get<ConversationParams, Nothing, TitleSetting>;
   readonly "PUT /conversations/:id/title": Write<ConversationParams, TitleSetting, TitleSetting>;
+  readonly "GET /conversations/:id/pinned": Get<ConversationParams, Nothing, PinnedSetting>;
+  readonly "PUT /conversations/:id/pinned": Write<ConversationParams, PinnedSetting, PinnedSetting>;
   readonly "GET /conversations/:id/model": Get<ConversationParams, Nothing, ModelSetting>;
   readonly "PUT /conversations/:id/model": Write<ConversationParams, ModelSetting, ModelSetting>;
   readonly "GET /conversations/:id/reasoning-effort": Get<

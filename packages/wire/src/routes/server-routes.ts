@@ -6,6 +6,8 @@ export interface SearchQuery {
   /** Words that all have to be there. The last one may be unfinished, unless a space follows it. */
   readonly q: string;
   readonly limit?: number | undefined;
+  /** Only the messages that this conversation shows, and no titles. */
+  readonly conversationId?: string | undefined;
 }
 
 /** One message that matches, or one title. */
@@ -13,7 +15,7 @@ export interface SearchHit {
   readonly conversationId: string;
   /** The first seq of the message; 0 where the title matches. */
   readonly seq: number;
-  /** The text around the match. Plain text. */
+  /** The text around the match. Plain text: marks of markdown are left out. */
   readonly snippet: string;
   /** The conversation's title. */
   readonly title?: string;

@@ -6,6 +6,11 @@ export interface TitleSetting {
   readonly title: string;
 }
 
+/** `GET` and `PUT /conversations/:id/pinned`. */
+export interface PinnedSetting {
+  readonly pinned: boolean;
+}
+
 /**
  * `GET` and `PUT /conversations/:id/model`. Null: the model of the last turn, and before the first one the server's
  * default.

@@ -1,15 +1,39 @@
+import { endsInCode, withoutMarks } from "./markdown-marks.js";
+
 /** How many characters stand on each side of the place. */
 const margin = 60;
 /** How far a cut moves towards the place, to fall between two words. */
 const slack = 24;
+/** How many characters on each side of the place are looked at: some of them are marks, which are left out. */
+const reach = 300;
 
-/** A piece of a text around a place in it, cut between words where that is near, and marked where it was cut. */
+/**
+ * A piece of a text around a place in it, cut between words where that is near, and marked where it was cut. It is to be
+ * read as it stands: marks of markdown are left out, but never what stands at the place.
+ */
 export function snippetAround(text: string, at: number): string {
+  const start = Math.max(0, at - reach);
+  const end = Math.min(text.length, at + reach);
+  const plain = withoutMarks(text.slice(start, end), at - start, {
+    isLine: start === 0 || text.charAt(start - 1) === "\n",
+    isCode: endsInCode(text.slice(0, start)),
+  });
+  return cutAround(plain.text, plain.at, { before: start > 0, behind: end < text.length });
+}
+
+/** Cuts a piece out of a text. `more` says whether there is more before or behind it anyway. */
+function cutAround(
+  text: string,
+  at: number,
+  more: { readonly before: boolean; readonly behind: boolean },
+): string {
   let from = Math.max(0, at - margin);
   let to = Math.min(text.length, at + margin);
-  if (from > 0) from = startOfWord(text, from, Math.min(at, from + slack));
-  if (to < text.length) to = endOfWord(text, to, Math.max(at + 1, to - slack));
-  return `${from > 0 ? "…" : ""}${text.slice(from, to)}${to < text.length ? "…" : ""}`;
+  if (from > 0 || more.before) from = startOfWord(text, from, Math.min(at, from + slack));
+  if (to < text.length || more.behind) to = endOfWord(text, to, Math.max(at + 1, to - slack));
+  const isCutBefore = from > 0 || more.before;
+  const isCutBehind = to < text.length || more.behind;
+  return `${isCutBefore ? "…" : ""}${text.slice(from, to)}${isCutBehind ? "…" : ""}`;
 }
 
 /** The first beginning of a word in this stretch, else its beginning, which never parts a character. */

@@ -118,6 +118,8 @@ export interface OwnerRuntime {
     readonly q?: string | undefined;
     readonly status?: readonly ConversationStatus[] | undefined;
     readonly parent?: string | undefined;
+    readonly model?: string | undefined;
+    readonly pinned?: "first" | undefined;
     readonly limit?: number | undefined;
     readonly before?: string | undefined;
     /** Also conversations that hold a single response, for callers that keep the history themselves. Default false. */
@@ -192,7 +194,12 @@ export interface OwnerRuntime {
     lines: AsyncIterable<ExportLine> | Iterable<ExportLine>,
     options?: { readonly id?: string | undefined },
   ): Promise<ImportResponse>;
-  search(query: { readonly q: string; readonly limit?: number | undefined }): Promise<SearchResult>;
+  /** Searches messages and titles; with `conversationId`, the messages that this conversation shows. */
+  search(query: {
+    readonly q: string;
+    readonly limit?: number | undefined;
+    readonly conversationId?: string | undefined;
+  }): Promise<SearchResult>;
   /** Removes a conversation; with `unusedForMs`, only where nothing has happened in it for so long. */
   remove(
     conversationId: string,

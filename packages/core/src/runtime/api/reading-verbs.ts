@@ -43,6 +43,8 @@ export function readingVerbs(scope: OwnerScope): ReadingVerbs {
         limit,
         ...(query.withResponses ? {} : { withoutOrigin: singleResponse.origin }),
         ...(query.q === undefined || query.q === "" ? {} : { q: query.q }),
+        ...(query.pinned === "first" ? { pinnedFirst: true } : {}),
+        ...(query.model === undefined ? {} : modelFilter(env.models.defaultModel, query.model)),
         ...omitUndefined({ status: query.status, parent: query.parent, before: query.before }),
       });
       return {
@@ -65,7 +67,7 @@ export function readingVerbs(scope: OwnerScope): ReadingVerbs {
     },
     async settings(conversationId) {
       const record = await find(conversationId);
-      const { title, model, reasoningEffort, instructions, compactThreshold, metadata } = record;
+      const { title, model, reasoningEffort, instructions, compactThreshold, metadata, pinned } = record;
       const effective = effectiveChoices(env, record);
       const window = env.ownerModels.windowOf(owner, effective.model);
       return {
@@ -75,7 +77,7 @@ export function readingVerbs(scope: OwnerScope): ReadingVerbs {
         ...(window === undefined
           ? {}
           : { defaultThreshold: env.compaction.threshold({ contextWindow: window }) }),
-        ...omitUndefined({ model, reasoningEffort, instructions, metadata }),
+        ...omitUndefined({ model, reasoningEffort, instructions, metadata, pinned }),
       };
     },
     async history({ conversationId, sinceSeq, beforeSeq, limit, open }) {
@@ -110,13 +112,23 @@ export function readingVerbs(scope: OwnerScope): ReadingVerbs {
     },
     last: (conversationId, options) => lastAnswer(scope, conversationId, options?.signal),
     exportLines: (conversationId) => exportConversation(store, conversationId),
-    async search({ q, limit = defaultListLimit }) {
+    async search({ q, limit = defaultListLimit, conversationId }) {
       if (q.trim() === "") throw invalidField("q", "what to search for");
+      if (conversationId !== undefined) await find(conversationId);
       // Whoever searches soon searches again.
       env.searchIndexer.wake(owner);
-      return store.search({ q, limit: Math.min(mostListed, Math.max(1, limit)) });
+      return store.search({
+        q,
+        limit: Math.min(mostListed, Math.max(1, limit)),
+        ...omitUndefined({ conversationId }),
+      });
     },
   };
+}
+
+/** Names the model that is asked for, and the one that conversations without any use. */
+function modelFilter(defaultModel: string | undefined, model: string) {
+  return { model, ...omitUndefined({ defaultModel }) };
 }
 
 async function lastAnswer(

@@ -40,6 +40,7 @@ export function checkConversationLine(line: unknown): string | undefined {
   if (!isMoment(meta.lastActivityAt)) return "conversation.lastActivityAt: milliseconds";
   if (!isOptional(meta.model, isText)) return "conversation.model: a text";
   if (!isOptional(meta.reasoningEffort, isText)) return "conversation.reasoningEffort: a text";
+  if (!isOptional(meta.pinned, (pinned) => pinned === true)) return "conversation.pinned: true, or absent";
   return unknownField("", line, conversationFields) ?? unknownField("conversation.", meta, metaFields);
 }
 
@@ -121,6 +122,7 @@ const metaFields = new Set([
   "compactedFrom",
   "model",
   "reasoningEffort",
+  "pinned",
   "parentId",
   "forkedAtSeq",
 ]);

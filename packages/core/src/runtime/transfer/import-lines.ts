@@ -251,11 +251,11 @@ function parentOf({ conversation }: ExportedConversation, id: string): ImportInp
 }
 
 function settingsOf(header: ExportedConversation): ConversationSettings {
-  const { title, model, reasoningEffort } = header.conversation;
+  const { title, model, reasoningEffort, pinned } = header.conversation;
   const { instructions, compactThreshold, metadata } = header;
   return {
     title,
-    ...omitUndefined({ model, reasoningEffort, instructions, compactThreshold, metadata }),
+    ...omitUndefined({ model, reasoningEffort, instructions, compactThreshold, metadata, pinned }),
   };
 }
 

@@ -23,11 +23,17 @@ export async function list(
   const last = page.at(-1);
   return {
     conversations: page.map(recordOf),
-    ...(last === undefined || rows.length <= limit
-      ? {}
-      : { next: `${Math.round(Number(last.place_ms))}~${last.id}` }),
+    ...(last === undefined || rows.length <= limit ? {} : { next: placeOf(query, last) }),
   };
 }
+
+/** Where a row stands in the list. Pinned ones come before all others, where that is asked for. */
+function placeOf({ pinnedFirst }: ListQuery, row: Readonly<Record<string, unknown>>): string {
+  const place = `${Math.round(Number(row.place_ms))}~${row.id}`;
+  return pinnedFirst && row.pinned === true ? `${pinnedMark}${place}` : place;
+}
+
+const pinnedMark = "pinned~";
 
 /** Values of a statement that is put together piece by piece. */
 class Values {
@@ -52,9 +58,31 @@ function listStatement(owner: string, query: ListQuery, limit: number): Statemen
       `(c.metadata #>> '{parley,origin}') IS DISTINCT FROM ${values.add(query.withoutOrigin)}::text`,
     );
   }
-  if (query.before !== undefined) conditions.push(behind(query.before, values));
-  const text = `SELECT ${recordColumns} FROM ${recordTables} WHERE ${conditions.join(" AND ")}
-    ORDER BY c.last_activity_at DESC, c.id DESC LIMIT ${values.add(limit)}::int4`;
+  if (query.model !== undefined) {
+    const [wanted, usual] = [query.model, query.defaultModel ?? null].map((name) =>
+      values.add(name === null ? null : storedText(name)),
+    );
+    conditions.push(`coalesce(c.model, c.last_model, ${usual}::text) = ${wanted}::text`);
+  }
+  const most = `LIMIT ${values.add(limit)}::int4`;
+  const isAmongPinned = query.pinnedFirst === true && query.before?.startsWith(pinnedMark) !== false;
+  const place = isAmongPinned ? query.before?.slice(pinnedMark.length) : query.before;
+  const after = place === undefined ? [] : [behind(place, values)];
+  const page = (columns: string, more: readonly string[]) => `SELECT ${columns} FROM ${recordTables}
+    WHERE ${[...conditions, ...more].join(" AND ")} ORDER BY c.last_activity_at DESC, c.id DESC ${most}`;
+  if (!isAmongPinned) {
+    const others = query.pinnedFirst ? ["c.pinned IS NOT TRUE"] : [];
+    return { text: page(recordColumns, [...others, ...after]), values: values.list };
+  }
+  // Each of the two by its own index. An order over both would read all conversations, or needs an index that every turn
+  // would write to.
+  const text = `SELECT ${recordColumns} FROM ${recordTables} WHERE c.log = ANY (ARRAY(
+    SELECT log FROM (
+      (${page("c.log, 0 AS part, c.last_activity_at AS at, c.id", ["c.pinned", ...after])})
+      UNION ALL
+      (${page("c.log, 1 AS part, c.last_activity_at AS at, c.id", ["c.pinned IS NOT TRUE"])})
+    ) AS parts ORDER BY part, at DESC, id DESC ${most}
+  )) ORDER BY c.pinned NULLS LAST, c.last_activity_at DESC, c.id DESC`;
   return { text, values: values.list };
 }
 

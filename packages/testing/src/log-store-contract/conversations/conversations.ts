@@ -3,7 +3,8 @@ import { omitUndefined } from "@parley/fold";
 import { check, checkEqual } from "../../contract-case.js";
 import { callingMessage, message, refused, type Scenario, type TopicCase, uniqueId } from "../scenario.js";
 
-async function created(s: Scenario, ...titles: readonly string[]): Promise<string[]> {
+/** Makes conversations with these titles, one after the other. */
+export async function created(s: Scenario, ...titles: readonly string[]): Promise<string[]> {
   const ids = [];
   for (const title of titles) {
     const { conversation } = await s.store.create({ id: uniqueId(), settings: { title } });
@@ -13,7 +14,8 @@ async function created(s: Scenario, ...titles: readonly string[]): Promise<strin
   return ids;
 }
 
-function idsOf(page: { readonly conversations: readonly ConversationRecord[] }): string[] {
+/** The ids of a page. */
+export function idsOf(page: { readonly conversations: readonly ConversationRecord[] }): string[] {
   return page.conversations.map(({ id }) => id);
 }
 

@@ -11,6 +11,7 @@ const every: Required<ConversationSettings> = {
   instructions: "Be brief.\u0000\ud800",
   compactThreshold: 1_234.5,
   metadata: { nested: { list: [1, "two", null, true] } },
+  pinned: true,
 };
 
 /** Another value for each of them. */
@@ -21,6 +22,7 @@ const others: Required<ConversationSettings> = {
   instructions: "Go on.",
   compactThreshold: 0,
   metadata: {},
+  pinned: true,
 };
 
 const names = Object.keys(every) as (keyof ConversationSettings)[];

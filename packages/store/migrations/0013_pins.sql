@@ -1,0 +1,2 @@
+ALTER TABLE "parley"."conversation" ADD COLUMN "pinned" boolean;--> statement-breakpoint
+CREATE INDEX "conversation_pinned" ON "parley"."conversation" USING btree ("owner","last_activity_at") WHERE "parley"."conversation"."pinned";
