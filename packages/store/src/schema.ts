@@ -72,6 +72,8 @@ export const conversation = parley.table(
     compactThreshold: doublePrecision("compact_threshold"),
     queuePaused: boolean("queue_paused").notNull().default(false),
     metadata: jsonb("metadata"),
+    /** Set on a conversation that goes when nobody uses it any more, and on its archives. */
+    temporary: boolean("temporary"),
     /** The log that this one continues, and the last seq they have in common. */
     parent: logNumber("parent"),
     parentSeq: integer("parent_seq"),
@@ -106,6 +108,8 @@ export const conversation = parley.table(
       .on(table.owner, table.importedParent)
       .where(sql`${table.importedParent} is not null`),
     uniqueIndex("conversation_name").on(table.owner, table.id).where(sql`${table.status} <> 'removed'`),
+    // A handful of rows: what the search for those that nobody uses reads.
+    index("conversation_temporary").on(table.log).where(sql`${table.temporary} is not null`),
     // A handful of rows: what forks of a removed conversation are listed by.
     index("conversation_removed").on(table.owner, table.id).where(sql`${table.status} = 'removed'`),
   ],

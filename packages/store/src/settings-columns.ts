@@ -47,6 +47,7 @@ const settingsColumns: {
     write: (value, store) => boundedJson(value, store.maxBytes),
     read: (stored) => originalJson(String(stored)) as Record<string, unknown>,
   },
+  temporary: { column: "temporary", write: () => true, read: () => true },
 };
 
 const settings = Object.keys(settingsColumns) as Setting[];

@@ -209,6 +209,7 @@ export type {
   InstructionsSetting,
   ModelSetting,
   ReasoningEffortSetting,
+  TemporarySetting,
   TitleSetting,
 } from "./routes/settings-routes.js";
 export type {

@@ -48,6 +48,11 @@ export interface ConversationSettings
   /** In tokens; 0 compacts only by hand. */
   compactThreshold?: number;
   metadata?: Record<string, unknown>;
+  /**
+   * Set on a conversation that is removed once nobody uses it any more. Lists and searches leave it out. Archives follow
+   * their conversation in this.
+   */
+  temporary?: true;
 }
 
 /**

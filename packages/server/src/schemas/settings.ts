@@ -4,6 +4,7 @@ import type {
   InstructionsSetting,
   ModelSetting,
   ReasoningEffortSetting,
+  TemporarySetting,
   TitleSetting,
 } from "@parley/wire";
 import { agree } from "./agree.js";
@@ -27,3 +28,4 @@ export const instructionsSetting = agree<InstructionsSetting>()(
 export const compactThresholdSetting = agree<CompactThresholdSetting>()(
   z.object({ compactThreshold: count.nullable(), defaultThreshold: count.optional() }),
 );
+export const temporarySetting = agree<TemporarySetting>()(z.object({ temporary: z.boolean() }));

@@ -107,6 +107,7 @@ import type {
   InstructionsSetting,
   ModelSetting,
   ReasoningEffortSetting,
+  TemporarySetting,
   TitleSetting,
 } from "./settings-routes.js";
 import type { UsageQuery, UsageResponse } from "./usage-routes.js";
@@ -262,6 +263,8 @@ export interface Routes {
     CompactThresholdSetting,
     CompactThresholdSetting
   >;
+  readonly "GET /conversations/:id/temporary": Get<ConversationParams, Nothing, TemporarySetting>;
+  readonly "PUT /conversations/:id/temporary": Write<ConversationParams, TemporarySetting, TemporarySetting>;
 
   /** With `format=markdown` the answer is `text/markdown`. */
   readonly "GET /conversations/:id/export": {

@@ -193,7 +193,7 @@ export interface OwnerRuntime {
     options?: { readonly id?: string | undefined },
   ): Promise<ImportResponse>;
   search(query: { readonly q: string; readonly limit?: number | undefined }): Promise<SearchResult>;
-  /** Removes a conversation; with `unusedForMs`, only where nothing has happened in it for so long. */
+  /** Removes a conversation; with `unusedForMs`, only where nothing has happened in it for so long and no turn runs. */
   remove(
     conversationId: string,
     options?: { readonly cascade?: boolean | undefined; readonly unusedForMs?: number | undefined },

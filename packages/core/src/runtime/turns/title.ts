@@ -20,7 +20,10 @@ const readCharacters = 2_000;
 /** How many messages a title is made of. */
 const readMessages = 20;
 
-/** After a conversation's first turn: asks the configured model for a title, unless someone has set one. */
+/**
+ * After a conversation's first turn: asks the configured model for a title, unless someone has set one. A temporary
+ * conversation is in no list, so no call is spent on it.
+ */
 export async function titleConversation(env: TitleUses, turn: SealedTurn): Promise<void> {
   if (env.titleModel === undefined) return;
   const { conversationId } = turn;
@@ -39,9 +42,10 @@ export async function titleConversation(env: TitleUses, turn: SealedTurn): Promi
   env.notifyChanged(turn.owner, [log]);
 }
 
-/** Whether the conversation still has the title that follows from its first message. */
+/** Whether the conversation is to have a title, and still has the one that follows from its first message. */
 async function isUnnamed(store: LogStore, id: string, derived: string): Promise<boolean> {
-  return (await store.get(id))?.title === derived;
+  const record = await store.get(id);
+  return record !== null && record.temporary === undefined && record.title === derived;
 }
 
 async function askForTitle(
