@@ -138,6 +138,37 @@ describe("a chat in a terminal", { timeout: 60_000 }, () => {
     expect(await terminal.exited()).toBe(0);
   });
 
+  it("deletes temporary conversations when it ends, and keeps what is to be kept", async () => {
+    const listed = async () => {
+      const response = await fetch(`${server.url}/conversations`);
+      return ((await response.json()) as { conversations: { title: string }[] }).conversations.map(
+        ({ title }) => title,
+      );
+    };
+    const terminal = open("--temporary");
+    await terminal.see("leaving deletes it. /keep keeps it.");
+    terminal.type(`hello, kept one${keys.enter}`);
+    await terminal.see(idle);
+    expect(await listed()).not.toContain("hello, kept one");
+    terminal.type(`/keep${keys.enter}`);
+    await terminal.see("This conversation is kept.");
+    terminal.type(`/new${keys.enter}`);
+    terminal.type(`hello, lost one${keys.enter}`);
+    await terminal.see(
+      /› hello, lost one[\s\S]*I am the demo model[\s\S]*─ \d[\s\S]*Enter sends[\s\S]*temporary/,
+    );
+    terminal.type(`/fork${keys.enter}`);
+    await terminal.see("A fork at entry");
+    const forked = /A fork at entry \d+: (\S+)/.exec(terminal.text())?.[1] ?? "";
+    expect((await fetch(`${server.url}/conversations/${forked}/meta`)).status).toBe(200);
+    terminal.type(keys.ctrlD);
+    expect(await terminal.exited()).toBe(0);
+    expect((await fetch(`${server.url}/conversations/${forked}/meta`)).status).toBe(404);
+    expect(await listed()).toContain("hello, kept one");
+    const search = await fetch(`${server.url}/search?q=lost`);
+    expect(await search.json()).toEqual({ hits: [] });
+  });
+
   it("goes on with the newest conversation, and shows what was said", async () => {
     await place.ok(["run", "What is 6 * 7?"]);
     const terminal = open("-c");

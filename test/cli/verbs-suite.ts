@@ -84,6 +84,22 @@ export function describeVerbs(way: "against a server" | "without a server"): voi
       expect(said).toMatch(/› What is 6 \* 7\?[\s\S]*"value":42[\s\S]*› hello[\s\S]*I am the demo model/);
     });
 
+    it("run and chat --temporary: leave nothing behind", async () => {
+      const run = await place.json<RunResult>("run", "--temporary", "What is 2 * 21?");
+      expect(run.text).toContain("42");
+      const shown = await place.parley(["show", run.conversationId]);
+      expect([shown.code, shown.stderr]).toEqual([1, expect.stringContaining("No conversation")]);
+      if (!hasServer) return;
+      const input = "What is 6 * 7?\n";
+      expect(await place.ok(["chat", "--temporary"], { input })).toContain('"value":42');
+      const titles = (await place.json<ConversationMeta[]>("ls")).map(({ title }) => title);
+      expect(titles).not.toContain("What is 2 * 21?");
+      const hits = await place.json<SearchHit[]>("search", "21");
+      expect(hits).toEqual([]);
+      const refused = await place.parley(["chat", id, "--temporary"], { input });
+      expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("for a new conversation")]);
+    });
+
     it("rename, ls, search: name, list and find conversations", async () => {
       await place.ok(["rename", id, "Tomatoes", "on the balcony"]);
       expect(await place.ok(["ls", "tomatoes"])).toMatch(/^id +title +status[\s\S]*Tomatoes on the balcony/);

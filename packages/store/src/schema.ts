@@ -74,6 +74,8 @@ export const conversation = parley.table(
     metadata: jsonb("metadata"),
     /** True or null, as a setting that is not set. */
     pinned: boolean("pinned"),
+    /** Set on a conversation that goes when nobody uses it any more, and on its archives. */
+    temporary: boolean("temporary"),
     /** The log that this one continues, and the last seq they have in common. */
     parent: logNumber("parent"),
     parentSeq: integer("parent_seq"),
@@ -110,6 +112,8 @@ export const conversation = parley.table(
       .on(table.owner, table.importedParent)
       .where(sql`${table.importedParent} is not null`),
     uniqueIndex("conversation_name").on(table.owner, table.id).where(sql`${table.status} <> 'removed'`),
+    // A handful of rows: what the search for those that nobody uses reads.
+    index("conversation_temporary").on(table.log).where(sql`${table.temporary} is not null`),
     // A handful of rows: what forks of a removed conversation are listed by.
     index("conversation_removed").on(table.owner, table.id).where(sql`${table.status} = 'removed'`),
   ],

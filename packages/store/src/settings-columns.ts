@@ -48,6 +48,7 @@ const settingsColumns: {
     read: (stored) => originalJson(String(stored)) as Record<string, unknown>,
   },
   pinned: { column: "pinned", write: () => true, read: () => true },
+  temporary: { column: "temporary", write: () => true, read: () => true },
 };
 
 const settings = Object.keys(settingsColumns) as Setting[];

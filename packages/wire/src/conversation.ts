@@ -45,6 +45,8 @@ export interface ConversationMeta {
   readonly parentId?: string;
   /** The last seq that this fork has in common with its parent; its own seqs go on from there. */
   readonly forkedAtSeq?: number;
+  /** Present: it is deleted some time after its last use, and lists, searches and exports of everything leave it out. */
+  readonly temporary?: true;
   /** Requests of the open turn that nobody has answered. Absent: there are none. */
   readonly waiting?: WaitingInfo;
   /** Why its newest turn ended. Absent: a turn is open, or it has had none of its own. */

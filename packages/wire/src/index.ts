@@ -210,6 +210,7 @@ export type {
   ModelSetting,
   PinnedSetting,
   ReasoningEffortSetting,
+  TemporarySetting,
   TitleSetting,
 } from "./routes/settings-routes.js";
 export type {

@@ -142,6 +142,9 @@ export class ChatApp {
     const { style } = this.#io;
     this.#screen.print([
       `${style.bold("Parley")} ${style.dim(`· ${this.#place} · /help for commands, Ctrl-D to leave`)}`,
+      ...(this.#desk.isTemporary
+        ? [style.dim("Temporary: no list shows this conversation, and leaving deletes it. /keep keeps it.")]
+        : []),
       "",
     ]);
   }
@@ -192,7 +195,10 @@ export class ChatApp {
           : "Enter sends · / commands · Ctrl-J new line";
     const attached = this.#desk.attached.length;
     const files = attached === 0 ? "" : counted(attached, "file");
-    const facts = [files, model, choices.effort, contextGauge(this.#desk)].filter(Boolean).join(" · ");
+    const temporary = this.#desk.isTemporary ? "temporary" : "";
+    const facts = [temporary, files, model, choices.effort, contextGauge(this.#desk)]
+      .filter(Boolean)
+      .join(" · ");
     const space = columns - textWidth(keys) - textWidth(facts);
     return space >= 2 ? `${keys}${" ".repeat(space)}${facts}` : clip(keys, columns);
   }

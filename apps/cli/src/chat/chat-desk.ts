@@ -1,7 +1,8 @@
 import type { Connection, ConversationHandle, ConversationState, ParleyClient } from "@parley/client";
 import { createUuidV7Factory } from "@parley/core/messages";
 import { omitUndefined } from "@parley/fold";
-import type { QueueMode, ReasoningEffort, UploadInfo } from "@parley/wire";
+import type { ConversationMeta, QueueMode, ReasoningEffort, UploadInfo } from "@parley/wire";
+import { deleteTemporary } from "../delete-temporary.js";
 import { inputsOf, type LoggedInput, openInputs } from "../input/open-inputs.js";
 import type { EntryOptions } from "../transcript/render-entry.js";
 import { type TranscriptUpdate, TranscriptView } from "../transcript/transcript-view.js";
@@ -32,6 +33,9 @@ export class ChatDesk {
   #view = new TranscriptView();
   #stopListening: () => void;
   #begun = false;
+  readonly #beginsTemporary: boolean;
+  /** Temporary conversations that begin here, and are deleted at the end. */
+  readonly #temporary = new Set<string>();
 
   constructor(options: {
     client: ParleyClient;
@@ -39,14 +43,17 @@ export class ChatDesk {
     choices: Choices;
     /** The model of a conversation that has not begun. */
     defaultModel?: string | undefined;
+    /** Conversations that begin here are temporary. Default false. */
+    temporary?: boolean | undefined;
     onChange: () => void;
   }) {
     this.client = options.client;
     this.choices = options.choices;
     this.#onChange = options.onChange;
     this.#defaultModel = options.defaultModel;
+    this.#beginsTemporary = options.temporary === true;
     this.connection = options.client.connect();
-    this.#handle = this.connection.conversation(options.id ?? this.#ids.next());
+    this.#handle = this.connection.conversation(options.id ?? this.#newId());
     this.#stopListening = this.#handle.subscribe(this.#onChange);
   }
 
@@ -56,6 +63,11 @@ export class ChatDesk {
 
   get state(): ConversationState {
     return this.#handle.getState();
+  }
+
+  /** The end of the chat deletes the conversation. */
+  get isTemporary(): boolean {
+    return this.#temporary.has(this.id);
   }
 
   get isRunning(): boolean {
@@ -123,23 +135,49 @@ export class ChatDesk {
     return { ...this.#view.update(state, options), earlier };
   }
 
+  #newId(): string {
+    const id = this.#ids.next();
+    if (this.#beginsTemporary) this.#temporary.add(id);
+    return id;
+  }
+
   /** Goes to another conversation; without an id to a new one. */
   enter(id: string | undefined): void {
     this.#stopListening();
     this.#handle.release();
-    this.#handle = this.connection.conversation(id ?? this.#ids.next());
+    this.#handle = this.connection.conversation(id ?? this.#newId());
     this.#stopListening = this.#handle.subscribe(this.#onChange);
     this.#view = new TranscriptView();
     this.#begun = false;
     this.#onChange();
   }
 
+  /** Goes to a fork that was made here. */
+  enterFork({ id, temporary }: Pick<ConversationMeta, "id" | "temporary">): void {
+    if (temporary) this.#temporary.add(id);
+    this.enter(id);
+  }
+
+  /** Keeps the conversation: the end of the chat does not delete it. */
+  async keep(): Promise<void> {
+    const params = { id: this.id };
+    await this.client.request("PUT /conversations/:id/temporary", { params, body: { temporary: false } });
+    this.#temporary.delete(this.id);
+  }
+
+  /** Deletes the temporary conversations that were made here and not kept. */
+  async deleteTemporary(): Promise<void> {
+    for (const id of this.#temporary) {
+      await deleteTemporary(this.client, id);
+      this.#temporary.delete(id);
+    }
+  }
+
   /** Sends a message. While a turn runs it steers that turn, or waits for the next one. */
   async say(text: string, ifBusy: QueueMode): Promise<"sent" | "queued"> {
     const { model, effort } = this.choices;
-    const chosen = {
-      ...omitUndefined({ model, reasoningEffort: effort }),
-    };
+    const temporary = this.isTemporary ? true : undefined;
+    const chosen = omitUndefined({ model, reasoningEffort: effort, temporary });
     const messageId = this.#ids.next();
     const files = this.attached;
     this.attached = [];

@@ -111,7 +111,12 @@ export const chatCommands: readonly ChatCommand[] = [
         await import("../verbs/changing/conversation.js")
       ).rename(await known(context), [needed(rest, "Which title?")], {}, context.verb())),
   },
-  { name: "quit", about: "leave; the conversation stays (also Ctrl-D)", run: ({ quit }) => quit() },
+  { name: "keep", about: "keep a temporary conversation", run: keep },
+  {
+    name: "quit",
+    about: "leave; the conversation stays, unless it is temporary (also Ctrl-D)",
+    run: ({ quit }) => quit(),
+  },
 ];
 
 /** Runs a line that begins with a slash. */
@@ -257,7 +262,7 @@ async function fork(context: CommandContext, rest: string): Promise<void> {
   const { lastSealedSeq, requestFork } = await import("../verbs/changing/fork.js");
   const atSeq = rest === "" ? await lastSealedSeq(desk.client, id) : Number(rest);
   const { conversation } = await requestFork(desk.client, id, { atSeq });
-  desk.enter(conversation.id);
+  desk.enterFork(conversation);
   print([`A fork at entry ${atSeq}: ${conversation.id}`]);
 }
 
@@ -280,6 +285,12 @@ async function undo(context: CommandContext): Promise<void> {
     params: { id: await known(context) },
   });
   context.print(["The model sees again what the newest summary stood for."]);
+}
+
+async function keep(context: CommandContext): Promise<void> {
+  await known(context);
+  await context.desk.keep();
+  context.print(["This conversation is kept."]);
 }
 
 async function exportTo(context: CommandContext, rest: string): Promise<void> {

@@ -63,11 +63,12 @@ export async function startNode(config: Config, listener: NodeListener = {}): Pr
     const { catalog } = made;
     checkModels(config, models, { names: catalog.list().models, stored: made.stored() });
     const toolSource = await withDemoTools(toolServers, config, () => made.isBuiltInOnly());
-    const { instructions, reasoningEffort, compactAt, responseRetentionDays: days } = config;
+    const { instructions, reasoningEffort, compactAt, responseRetentionDays: days, temporaryHours } = config;
     const titleModel = config.titleModel === "none" ? undefined : (config.titleModel ?? "conversation");
     const { unsentHours, ...fileLimits } = config.files ?? {};
     const unsentMs = unsentHours === undefined ? undefined : unsentHours * 3_600_000;
     const responseRetentionMs = days === undefined ? undefined : days * 86_400_000;
+    const temporaryMs = temporaryHours === undefined ? undefined : temporaryHours * 3_600_000;
     const runtime = await createRuntime({
       store,
       wake,
@@ -83,7 +84,8 @@ export async function startNode(config: Config, listener: NodeListener = {}): Pr
       ...(isShared ? {} : { lease: { pollMs: 0, presenceMs: 0 } }),
       keepRaw: config.keepRawResponses,
       approvals: approvalOptions(config),
-      ...omitUndefined({ instructions, reasoningEffort, titleModel, compactAt, responseRetentionMs }),
+      ...omitUndefined({ instructions, reasoningEffort, titleModel, compactAt }),
+      ...omitUndefined({ responseRetentionMs, temporaryMs }),
       hooks: {
         onError: (error, { where, conversationId }) => listener.onError?.(error, where, conversationId),
         ...omitUndefined({

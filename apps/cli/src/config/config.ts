@@ -65,6 +65,7 @@ export interface Config {
   readonly compactAt?: number;
   readonly keepRawResponses: boolean;
   readonly responseRetentionDays?: number;
+  readonly temporaryHours?: number;
   readonly tools: ToolSettings;
   /** By name, with their secrets looked up. */
   readonly mcpServers: Readonly<Record<string, McpServerConfig>>;

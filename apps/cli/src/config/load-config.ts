@@ -56,7 +56,7 @@ export async function loadConfig(context: LoadContext = {}): Promise<Config> {
     credentials,
     credentialsFrom: credentials.size === 0 ? "nowhere" : fromFile === undefined ? "environment" : "file",
     ...only(content, "instructions", "reasoningEffort", "titleModel", "compactAt", "approvals", "webhooks"),
-    ...only(content, "responseRetentionDays", "files", "connections", "starters"),
+    ...only(content, "responseRetentionDays", "temporaryHours", "files", "connections", "starters"),
     keepRawResponses: content.keepRawResponses ?? false,
     tools: withRoots(content.tools ?? { time: true, calculator: true }, base),
     mcpServers: toolServersOf(content.mcpServers ?? {}, { base, env, fault }),

@@ -71,6 +71,7 @@ export const settingDescriptions: Readonly<Record<string, string>> = {
   keepRawResponses: "Keep the providers' responses as they came, with each call.",
   responseRetentionDays:
     "Days after which a response of OpenAI's API that is a conversation of its own is removed. Default: never.",
+  temporaryHours: "Hours after its last use when a temporary conversation is deleted. Default: 24.",
   tools: "The tools that models may call. Default: time and calculator.",
   "tools.time": "current_time.",
   "tools.calculator": "calculator.",

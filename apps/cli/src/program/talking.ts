@@ -31,6 +31,12 @@ const file = () =>
     .argParser(collect)
     .default([]);
 
+const temporary = () =>
+  new Option(
+    "--temporary",
+    "in a new conversation that no list shows and that is deleted at the end",
+  ).conflicts(["continue", "in"]);
+
 /** Verbs that talk to a model. */
 export function addTalking(program: Command, act: Act): void {
   program
@@ -40,12 +46,14 @@ export function addTalking(program: Command, act: Act): void {
     .option("-c, --continue", "go on with the newest conversation")
     .addOption(model())
     .addOption(effort())
+    .addOption(temporary())
     .option("--no-reasoning", "do not show the model's reasoning")
     .addHelpText(
       "after",
       examples(
         "parley chat",
         "parley chat -c",
+        "parley chat --temporary",
         "parley chat 0192f -m anthropic/claude-sonnet-4-5",
         'printf "hello\\nwhat is 6*7?\\n" | parley chat',
       ),
@@ -62,6 +70,7 @@ export function addTalking(program: Command, act: Act): void {
     .addOption(file())
     .option("-c, --continue", "in the newest conversation")
     .option("--in <conversation>", "in this conversation")
+    .addOption(temporary())
     .addOption(model())
     .addOption(effort())
     .option("-s, --instructions <text>", "system instructions for this turn")

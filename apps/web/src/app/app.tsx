@@ -7,6 +7,7 @@ import { composerId } from "../composer/focus-composer.js";
 import { ConversationPart, preloadAnswer } from "../conversation/conversation-part.js";
 import { FileDropLayer } from "../files/file-drop.js";
 import { useTurnEnds } from "../list/use-turn-ends.js";
+import { useLeavingTemporary } from "../temporary/use-temporary.js";
 import { Button } from "../ui/button.js";
 import { EmptyState } from "../ui/loading/empty-state.js";
 import { ErrorBoundary } from "../ui/loading/error-boundary.js";
@@ -99,6 +100,7 @@ function Page() {
 /** By itself: what changes in the list does not draw the page again. */
 function TurnEnds() {
   useTurnEnds();
+  useLeavingTemporary();
   return null;
 }
 

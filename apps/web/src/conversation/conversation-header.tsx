@@ -133,7 +133,7 @@ export const ConversationHeader = memo(function ConversationHeader({
             >
               Print
             </MenuAction>
-            {!mayWrite ? null : status === "closed" ? (
+            {!mayWrite || meta.temporary === true ? null : status === "closed" ? (
               <MenuAction icon={<ArchiveRestore aria-hidden />} onSelect={() => void reopen(client, meta.id)}>
                 Reopen
               </MenuAction>

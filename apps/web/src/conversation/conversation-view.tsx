@@ -14,6 +14,9 @@ import { ReadOnlyNote } from "../composer/read-only-note.js";
 import { branchPoints } from "../list/branches.js";
 import type { FamilyFound } from "../list/read-family.js";
 import { useFamily } from "../list/use-family.js";
+import { addTemporaryBranch } from "../temporary/leave-temporary.js";
+import { TemporaryBanner } from "../temporary/temporary-banner.js";
+import { useTemporary } from "../temporary/use-temporary.js";
 import { Button } from "../ui/button.js";
 import { EmptyState } from "../ui/loading/empty-state.js";
 import { Skeleton } from "../ui/loading/skeleton.js";
@@ -37,6 +40,7 @@ export function ConversationView({ conversationId, seq }: ConversationViewProps)
   const mayWrite = useMayWrite();
   const family = useFamily(conversationId, state.meta);
   const actions = useActions(conversationId, handle, state, family);
+  const temporary = useTemporary(state.meta, family.members);
   const { edit } = actions;
   const contextChanged = useContextChanged(state);
   const parentId = state.meta?.parentId;
@@ -62,6 +66,7 @@ export function ConversationView({ conversationId, seq }: ConversationViewProps)
           contextChanged={contextChanged}
           parentId={parentId !== undefined && family.gone.has(parentId) ? undefined : parentId}
         />
+        {temporary !== undefined && !missing && <TemporaryBanner ids={temporary} />}
         {missing ? (
           <Missing />
         ) : state.phase === "failed" && state.messages.length === 0 ? (
@@ -124,6 +129,7 @@ function useActions(
           await client.request("PUT /conversations/:id/model", { params, body: { model } });
         }
         setEditingId(undefined);
+        if (conversation.temporary) addTemporaryBranch(conversation.id);
         navigate(conversationPath(conversation.id));
       } catch (error) {
         reportFailure("Not sent", error);

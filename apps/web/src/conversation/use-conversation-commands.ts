@@ -25,9 +25,10 @@ export function useConversationCommands(state: ConversationState, handle: Conver
   const { meta, status } = state;
   const id = meta?.id;
   const title = meta?.title ?? "";
+  const isTemporary = meta?.temporary === true;
   const commands = useMemo((): readonly Command[] => {
     if (id === undefined) return [];
-    const changing: readonly Command[] = [
+    const putAway: readonly Command[] = [
       status === "closed"
         ? {
             id: "reopen",
@@ -42,6 +43,10 @@ export function useConversationCommands(state: ConversationState, handle: Conver
             keywords: ["archive", "hide"],
             run: () => void close(client, id),
           },
+    ];
+    const changing: readonly Command[] = [
+      // No list would show it, closed or not.
+      ...(isTemporary ? [] : putAway),
       {
         id: "delete",
         title: "Delete the conversation",
@@ -95,6 +100,6 @@ export function useConversationCommands(state: ConversationState, handle: Conver
         : []),
       ...(mayWrite ? changing : []),
     ];
-  }, [client, handle, id, title, running, waits, status, mayWrite]);
+  }, [client, handle, id, title, isTemporary, running, waits, status, mayWrite]);
   useRegisterCommands(commands);
 }

@@ -4,6 +4,7 @@ import { create } from "zustand";
 import { reportFailure } from "../app/report-failure.js";
 import { conversationPath, currentRoute, navigate } from "../app/router.js";
 import { showToast } from "../app/toasts.js";
+import { writeDraft } from "../composer/drafts.js";
 
 /** Conversations that are hidden because they will be deleted, unless that is undone. */
 export const usePendingDeletes = create<{ readonly ids: ReadonlySet<string> }>()(() => ({ ids: new Set() }));
@@ -20,17 +21,47 @@ export function deleteSoon(
   const [first] = chosen;
   if (first === undefined) return;
   const ids = chosen.map(({ id }) => id);
-  setHidden(ids, true);
   const route = currentRoute();
   const openId =
     route.name === "conversation" && ids.includes(route.conversationId) ? route.conversationId : undefined;
+  deleteLater(client, ids, {
+    message:
+      chosen.length === 1
+        ? `Deleted “${first.title.slice(0, 60)}”`
+        : `Deleted ${chosen.length} conversations`,
+    onUndo() {
+      // Who has gone elsewhere meanwhile stays there.
+      if (openId !== undefined && currentRoute().name === "new") navigate(conversationPath(openId));
+    },
+  });
   if (openId !== undefined) navigate("/");
+}
+
+/** A deletion that can be undone for a while. */
+export interface DeletionNote {
+  readonly message: string;
+  /** Called when the deletion was undone by its note. */
+  readonly onUndo: () => void;
+  /** Called when it can be undone no more, or was. */
+  readonly onOver?: () => void;
+}
+
+/** Deletes conversations as `deleteSoon` does, under a note of the caller's. Returns a function that undoes it. */
+export function deleteLater(
+  client: ParleyClient,
+  conversationIds: readonly string[],
+  { message, onUndo, onOver }: DeletionNote,
+): () => void {
+  const ids = conversationIds.filter((id) => !pending.has(id));
+  if (ids.length === 0) return () => {};
+  setHidden(ids, true);
   const commit = () => {
+    onOver?.();
     for (const id of ids) {
       if (!pending.delete(id)) continue;
       client.request("DELETE /conversations/:id", { params: { id } }).then(
-        // It stays hidden: the list hears of the removal by itself.
-        () => undefined,
+        // It stays hidden: the list hears of the removal by itself. Nobody finds what was typed there any more.
+        () => writeDraft(id, ""),
         (error: unknown) => {
           setHidden([id], false);
           reportFailure("Not deleted", error);
@@ -39,23 +70,27 @@ export function deleteSoon(
     }
   };
   for (const id of ids) pending.set(id, commit);
-  showToast({
-    message:
-      chosen.length === 1
-        ? `Deleted “${first.title.slice(0, 60)}”`
-        : `Deleted ${chosen.length} conversations`,
+  const restore = () => {
+    for (const id of ids) pending.delete(id);
+    setHidden(ids, false);
+    onOver?.();
+  };
+  const takeAway = showToast({
+    message,
     ms: undoMs,
     onGone: commit,
     action: {
       label: "Undo",
       run: () => {
-        for (const id of ids) pending.delete(id);
-        setHidden(ids, false);
-        // Who has gone elsewhere meanwhile stays there.
-        if (openId !== undefined && currentRoute().name === "new") navigate(conversationPath(openId));
+        restore();
+        onUndo();
       },
     },
   });
+  return () => {
+    takeAway();
+    restore();
+  };
 }
 
 /** Carries out what is still pending when the page goes. */

@@ -6,6 +6,7 @@ import { conversationPath, navigate } from "../app/router.js";
 import { showToast } from "../app/toasts.js";
 import { useNewSettings } from "../composer/new-settings.js";
 import { type ExportFormat, saveConversation } from "../inspector/export-conversation.js";
+import { addTemporaryBranch } from "../temporary/leave-temporary.js";
 
 /** The efforts that can be asked for, from least to most. */
 export const efforts: readonly ReasoningEffort[] = ["low", "medium", "high", "xhigh", "max"];
@@ -26,6 +27,7 @@ export function forkConversation(client: ParleyClient, id: string, atSeq: number
       params: { id },
       body: { atSeq, id: newId() },
     });
+    if (conversation.temporary) addTemporaryBranch(conversation.id);
     navigate(conversationPath(conversation.id));
     showToast({ message: "You are in the fork. What you write here does not touch the other conversation." });
   });

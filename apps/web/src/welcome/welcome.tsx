@@ -23,6 +23,9 @@ import { AttachButton } from "../files/attach-button.js";
 import { AttachmentList } from "../files/attachment-list.js";
 import { draftUploads } from "../files/draft-files.js";
 import { useAttachments } from "../files/use-attachments.js";
+import { enterTemporary } from "../temporary/leave-temporary.js";
+import { NewTemporaryNote } from "../temporary/temporary-banner.js";
+import { TemporaryToggle, takeNewTemporary, useNewTemporary } from "../temporary/temporary-toggle.js";
 import { Recent } from "./recent.js";
 
 /** What the demo model can show, as messages to send. */
@@ -46,6 +49,7 @@ export function Welcome() {
   const mayWrite = useMayWrite();
   const starters =
     useAccess((state) => (state.phase === "granted" ? state.me.starters : undefined)) ?? nothing;
+  const temporary = useNewTemporary(({ isOn }) => isOn);
   const field = useRef<ComposerFieldHandle>(null);
   const start = useStart();
   const [noText, setNoText] = useState(true);
@@ -74,7 +78,10 @@ export function Welcome() {
       <div className="flex h-14 shrink-0 items-center px-2 sm:px-3">
         <SidebarToggle />
         <span className="px-1.5 font-semibold md:hidden">Parley</span>
+        <span className="flex-1" />
+        <TemporaryToggle />
       </div>
+      {temporary && <NewTemporaryNote />}
       <div className="min-h-0 flex-1 overflow-y-auto">
         <div className="mx-auto flex w-full max-w-[46rem] flex-col gap-6 px-4 pt-[clamp(0.5rem,14dvh,9rem)] pb-6 sm:px-6">
           <div>
@@ -103,7 +110,7 @@ export function Welcome() {
             </ul>
           )}
           {starters.length > 0 && <Starters texts={starters} onChoose={(text) => field.current?.put(text)} />}
-          {!demo && models !== undefined && <Recent />}
+          {!demo && !temporary && models !== undefined && <Recent />}
         </div>
       </div>
       <ComposerFrame hint={<IdleHint />}>
@@ -213,11 +220,13 @@ function useStart(): (text: string, files?: readonly UploadInfo[]) => void {
   return useCallback(
     (text, files) => {
       const id = newId();
+      const temporary = takeNewTemporary() ? true : undefined;
       const send = () => {
         const handle = connection.conversation(id);
         // If it fails, the message itself shows that, and why.
         const done = () => handle.release();
-        handle.send(text, { messageId: newId(), files }).then(done, done);
+        handle.send(text, { messageId: newId(), files, temporary }).then(done, done);
+        if (temporary) enterTemporary(client, id);
         navigate(conversationPath(id));
       };
       const settings = takeNewSettings();
@@ -225,11 +234,14 @@ function useStart(): (text: string, files?: readonly UploadInfo[]) => void {
         send();
         return;
       }
-      client.request("POST /conversations", { body: { id, ...settings } }).then(send, (error: unknown) => {
-        putBack(newDraft, text);
-        draftUploads(client, newDraft).restore(files ?? []);
-        reportFailure("Not sent", error);
-      });
+      client
+        .request("POST /conversations", { body: { id, ...settings, temporary } })
+        .then(send, (error: unknown) => {
+          putBack(newDraft, text);
+          useNewTemporary.setState({ isOn: temporary === true });
+          draftUploads(client, newDraft).restore(files ?? []);
+          reportFailure("Not sent", error);
+        });
     },
     [client, connection],
   );

@@ -28,6 +28,8 @@ export interface SendOptions {
   readonly reasoningEffort?: ReasoningEffort | undefined;
   /** System instructions for this turn. */
   readonly instructions?: string | undefined;
+  /** Makes the conversation temporary, where the message creates it. */
+  readonly temporary?: boolean | undefined;
   /** Uploaded files, which stand behind the text in this order. The text may be empty then. */
   readonly files?: readonly UploadInfo[] | undefined;
 }

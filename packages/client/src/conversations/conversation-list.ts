@@ -5,7 +5,7 @@ import { toFailure } from "../requests/request-error.js";
 import type { Failure } from "../state/conversation-state.js";
 import { createStore, type Schedule } from "./store.js";
 
-/** The owner's conversations, newest activity first. */
+/** The owner's conversations, newest activity first; temporary ones left out. */
 export interface ConversationListState {
   readonly conversations: readonly ConversationMeta[];
   readonly phase: "loading" | "ready" | "failed";
@@ -104,6 +104,12 @@ export function createConversationList(
   const ask = () => {
     if (!isAsked) void refresh();
   };
+  const remove = (conversationId: string) => {
+    news.set(conversationId, null);
+    const { conversations } = store.get();
+    const left = without(conversations, conversationId);
+    if (left.length < conversations.length) put(left);
+  };
 
   return {
     handle: {
@@ -129,6 +135,10 @@ export function createConversationList(
         if (isAsked) void refresh();
       },
       onUpdated(meta) {
+        if (meta.temporary === true) {
+          remove(meta.id);
+          return;
+        }
         news.set(meta.id, meta);
         const { conversations, phase, hasMore } = store.get();
         if (phase === "loading") return;
@@ -146,12 +156,7 @@ export function createConversationList(
         const { waiting: _, ...rest } = known;
         put(conversations.with(at, { ...rest, status, ...omitUndefined({ waiting }) }));
       },
-      onRemoved(conversationId) {
-        news.set(conversationId, null);
-        const { conversations } = store.get();
-        const left = without(conversations, conversationId);
-        if (left.length < conversations.length) put(left);
-      },
+      onRemoved: remove,
     },
   };
 }

@@ -50,6 +50,11 @@ export interface ConversationSettings
   metadata?: Record<string, unknown>;
   /** Lists that ask for it have pinned conversations first. */
   pinned?: true;
+  /**
+   * Set on a conversation that is removed once nobody uses it any more. Lists and searches leave it out. Archives follow
+   * their conversation in this.
+   */
+  temporary?: true;
 }
 
 /**

@@ -117,13 +117,14 @@ export interface News {
   conversations: LogNumber[];
 }
 
-/** Which conversations are looked for that nobody uses any more. */
-export interface UnusedQuery {
-  readonly idPrefix: string;
-  readonly origin: string;
+/**
+ * Conversations that are looked for because nobody uses them any more: temporary ones, or those of a prefix whose
+ * metadata has `origin` as `parley.origin`.
+ */
+export type UnusedQuery = {
   readonly forMs: number;
   readonly limit: number;
-}
+} & ({ readonly temporary: true } | { readonly idPrefix: string; readonly origin: string });
 
 /** A conversation that was removed, and the log that it was. */
 export interface RemovedConversation {
@@ -183,8 +184,9 @@ export interface LogStoreRoot {
   expireInputs(limit: number): Promise<LogNumber[]>;
 
   /**
-   * Finds conversations whose id begins with `idPrefix`, whose metadata has `origin` as `parley.origin`, and in which
-   * nothing has happened for `forMs` by the store's clock; at most `limit`, in no order.
+   * Finds conversations in which nothing has happened for `forMs` by the store's clock; at most `limit`, in no order,
+   * archives left out. One is in use while a turn runs or a compaction by hand does. A turn that waits for input is not
+   * running: nothing happens until somebody answers.
    */
   findUnused(query: UnusedQuery): Promise<{ owner: string; id: ConversationId }[]>;
 
@@ -500,10 +502,11 @@ export interface LogStore extends ConversationStore, InputStore, WebhookStore, B
   }): Promise<{ conversation: ConversationRecord; created: boolean }>;
   get(id: ConversationId): Promise<ConversationRecord | null>;
   /**
-   * Newest activity first; archives left out. `before` is the `next` of the page before. With `parent`: only those that
-   * were forked from this conversation itself, also when it was deleted since. With `model`: only those whose next turn
-   * uses it where it names none, by their own model, that of their last turn, or `defaultModel`. With `pinnedFirst`: all
-   * pinned ones before all others; its pages belong together, and not to lists without it.
+   * Newest activity first; archives and temporary ones left out. `before` is the `next` of the page before. With
+   * `parent`: only those that were forked from this conversation itself, also when it was deleted since, temporary ones
+   * included. With `model`: only those whose next turn uses it where it names none, by their own model, that of their last
+   * turn, or `defaultModel`. With `pinnedFirst`: all pinned ones before all others; its pages belong together, and not to
+   * lists without it.
    */
   list(query: {
     q?: string;
@@ -561,7 +564,8 @@ export interface LogStore extends ConversationStore, InputStore, WebhookStore, B
    * Messages that have all terms of the query (see `parseSearch`) in their first 100 KB of text, and conversations that
    * have them in their titles, newest first. A title is left out where messages of its conversation are found. What a
    * living conversation shows is found there: the messages of a removed one in the nearest fork that shows them, those
-   * of an archive in its origin. With `conversationId`: the messages that this conversation shows, and no titles.
+   * of an archive in its origin. A temporary conversation is searched like a removed one, and shows its messages only
+   * where it is named. With `conversationId`: the messages that this conversation shows, and no titles.
    *
    * The hits are all there are, up to the limit, or the result is `partial`. Takes a bounded time, and no longer
    * because of what other owners have written.
@@ -569,7 +573,7 @@ export interface LogStore extends ConversationStore, InputStore, WebhookStore, B
   search(query: { q: string; limit: number; conversationId?: ConversationId }): Promise<SearchResult>;
   /**
    * Always succeeds on the owner's own: rows past the last living fork point go at once. Returns what is gone. With
-   * `unusedForMs`, only where nothing has happened for so long by the store's clock.
+   * `unusedForMs`, only where `findUnused` would find it by that time.
    */
   remove(
     id: ConversationId,

@@ -27,7 +27,7 @@ export function toMeta(defaults: Defaults, record: ConversationRecord): Conversa
   return {
     ...storedMeta(record),
     effective: effectiveChoices(defaults, record),
-    ...omitUndefined({ waiting, lastReason: record.lastReason }),
+    ...omitUndefined({ waiting, lastReason: record.lastReason, temporary: record.temporary }),
   };
 }
 

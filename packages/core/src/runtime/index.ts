@@ -43,7 +43,7 @@ export {
   type ModelBinding,
   type ModelCatalog,
 } from "./models.js";
-export { singleResponse } from "./nodes/response-retention.js";
+export { singleResponse } from "./nodes/retention.js";
 export { createRuntime, type Runtime } from "./runtime.js";
 export type { RuntimeOptions } from "./runtime-options.js";
 export { exportConversation } from "./transfer/export-conversation.js";

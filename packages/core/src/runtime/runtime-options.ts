@@ -77,6 +77,11 @@ export interface RuntimeOptions {
    * every request, is kept after its last use. Default: for good.
    */
   readonly responseRetentionMs?: number;
+  /**
+   * How long a temporary conversation is kept after its last use, unless it is deleted before. Default 24 hours. A turn
+   * that runs keeps it; one that waits for input does not.
+   */
+  readonly temporaryMs?: number;
   /** Keep the providers' raw responses. Default false. */
   readonly keepRaw?: boolean;
 }

@@ -13,7 +13,7 @@ import type { FileLimits } from "./files/file-limits.js";
 import { type OpenOptions, openSigned } from "./files/file-verbs.js";
 import type { OpenedFile } from "./files/opened-file.js";
 import { examineRuntime } from "./nodes/examine-runtime.js";
-import { responseRetention } from "./nodes/response-retention.js";
+import { retentionSweeps } from "./nodes/retention.js";
 import { watchOtherNodes } from "./nodes/watch-other-nodes.js";
 import { offeredTools } from "./offered-tools.js";
 import type { RuntimeOptions } from "./runtime-options.js";
@@ -73,11 +73,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   const { life, coordinator, recovery, absentNodes, compactions } = services;
   const remove = (owner: string, id: string, unusedForMs: number) =>
     createOwnerRuntime(services, owner).remove(id, { unusedForMs });
-  const { responseRetentionMs } = options;
-  const sweeps = [
-    ...(responseRetentionMs === undefined ? [] : [responseRetention(env, responseRetentionMs, remove)]),
-    fileCollector(env),
-  ];
+  const sweeps = [...retentionSweeps(env, options, remove), fileCollector(env)];
   const stopWatching = watchOtherNodes(services);
   const stopAll = () => {
     stopWatching();

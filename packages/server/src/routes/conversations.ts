@@ -41,7 +41,8 @@ export const conversationEndpoints = [
     access: "write",
     body: createConversationRequest,
     response: createConversationResponse,
-    handle: ({ me, body: { id, ...settings } }) => me.create({ id, ...given(settings) }),
+    handle: ({ me, body: { id, temporary, ...settings } }) =>
+      me.create({ id, ...given(settings), ...(temporary === true ? { temporary } : {}) }),
   }),
   endpoint("GET /conversations", {
     summary:

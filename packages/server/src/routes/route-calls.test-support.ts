@@ -120,6 +120,8 @@ const routeCalls: { readonly [Name in CalledRoute]: RouteCall } = {
   "PUT /conversations/:id/compact-threshold": write("/conversations/:id/compact-threshold", {
     compactThreshold: 5_000,
   }),
+  "GET /conversations/:id/temporary": read("/conversations/:id/temporary"),
+  "PUT /conversations/:id/temporary": write("/conversations/:id/temporary", { temporary: false }),
   "GET /conversations/:id/export": read("/conversations/:id/export"),
   "POST /import": {
     path: "/import",

@@ -3,6 +3,7 @@ import type {
   ExportLine,
   FileAddress,
   HistoryResponse,
+  ListConversationsResponse,
   MetricsResponse,
   Problem,
   UploadInfo,
@@ -361,6 +362,32 @@ describe("the conversation routes", () => {
     expect(await put(0)).toEqual({ ...unset, compactThreshold: 0 });
     expect(await read("compact-threshold")).toEqual({ ...unset, compactThreshold: 0 });
     expect(await put(null)).toEqual(unset);
+  });
+
+  it("make a conversation temporary, keep it, and know none that is gone", async () => {
+    const listed = async () => {
+      const { conversations } = (await server.call("GET", "/conversations"))
+        .json as ListConversationsResponse;
+      return conversations.map(({ id }) => id);
+    };
+    const made = await server.call("POST", "/conversations", { body: { id: "t1", temporary: true } });
+    expect(made.json).toMatchObject({ conversation: { id: "t1", temporary: true }, created: true });
+    const sent = { conversationId: "t2", message: "Hello", temporary: true };
+    expect((await server.call("POST", "/chat", { body: sent })).status).toBe(200);
+    expect((await server.call("GET", "/conversations/t2/meta")).json).toMatchObject({ temporary: true });
+    const plain = await server.call("POST", "/conversations", { body: { id: "t3", temporary: false } });
+    expect((plain.json as { conversation: object }).conversation).not.toHaveProperty("temporary");
+    expect(await listed()).toEqual(expect.not.arrayContaining(["t1", "t2"]));
+    const put = (id: string, temporary: unknown) =>
+      server.call("PUT", `/conversations/${id}/temporary`, { body: { temporary } });
+    expect((await put("t2", false)).json).toEqual({ temporary: false });
+    expect((await server.call("GET", "/conversations/t2/temporary")).json).toEqual({ temporary: false });
+    expect(await listed()).toContain("t2");
+    expect((await put("t2", true)).json).toEqual({ temporary: true });
+    expect((await put("t2", null)).status).toBe(400);
+    await server.call("DELETE", "/conversations/t1");
+    expect((await put("t1", false)).status).toBe(404);
+    expect((await server.call("GET", "/conversations/t1/meta")).status).toBe(404);
   });
 
   it("ignore fields that they do not know", async () => {

@@ -9,6 +9,7 @@ import {
   modelSetting,
   pinnedSetting,
   reasoningEffortSetting,
+  temporarySetting,
   titleSetting,
 } from "../schemas/settings.js";
 import { isUnknown } from "./conversations.js";
@@ -43,6 +44,10 @@ async function thresholdOf(me: OwnerRuntime, id: string) {
     compactThreshold: compactThreshold ?? null,
     ...omitUndefined({ defaultThreshold }),
   };
+}
+
+async function temporaryOf(me: OwnerRuntime, id: string) {
+  return { temporary: (await me.settings(id)).temporary === true };
 }
 
 /** Changes a setting. An id that is not used yet becomes a conversation with it, as its first message would make it. */
@@ -168,6 +173,25 @@ export const settingsEndpoints = [
     handle: async ({ me, params, body }) => {
       await change(me, params.id, { compactThreshold: body.compactThreshold });
       return thresholdOf(me, params.id);
+    },
+  }),
+  endpoint("GET /conversations/:id/temporary", {
+    ...shared,
+    summary: "Read whether the conversation is temporary",
+    access: "read",
+    response: temporarySetting,
+    handle: ({ me, params }) => temporaryOf(me, params.id),
+  }),
+  endpoint("PUT /conversations/:id/temporary", {
+    ...shared,
+    summary: "Keep a temporary conversation, or make one temporary",
+    access: "write",
+    body: temporarySetting,
+    response: temporarySetting,
+    // One that is unknown is not made: whoever keeps a conversation must learn that it was deleted.
+    handle: async ({ me, params, body }) => {
+      await me.set(params.id, { temporary: body.temporary ? true : null });
+      return temporaryOf(me, params.id);
     },
   }),
 ];

@@ -84,6 +84,7 @@ const metaShape = {
   effective: effectiveChoices.optional(),
   parentId: z.string().optional(),
   forkedAtSeq: count.optional(),
+  temporary: z.literal(true).optional(),
   waiting: waitingInfo.optional(),
   lastReason: turnReason.optional(),
 };
@@ -128,6 +129,7 @@ export const createConversationRequest = agree<CreateConversationRequest>()(
       model: modelName.optional(),
       reasoningEffort: reasoningEffort.optional(),
       instructions: z.string().optional(),
+      temporary: z.boolean().optional(),
     })
     .openapi("CreateConversationRequest"),
 );

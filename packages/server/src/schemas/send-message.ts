@@ -26,6 +26,7 @@ export const sendMessageShape = {
   model: z.string().min(1).max(256).optional(),
   reasoningEffort: reasoningEffort.optional(),
   instructions: z.string().optional(),
+  temporary: z.boolean().optional(),
   ifBusy: z.enum(["reject", "queue", "steer"]).optional(),
   whenWaiting: z.enum(["queue", "deny"]).optional(),
   tools: z.array(callerTool).max(128).optional(),

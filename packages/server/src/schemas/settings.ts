@@ -5,6 +5,7 @@ import type {
   ModelSetting,
   PinnedSetting,
   ReasoningEffortSetting,
+  TemporarySetting,
   TitleSetting,
 } from "@parley/wire";
 import { agree } from "./agree.js";
@@ -29,3 +30,4 @@ export const instructionsSetting = agree<InstructionsSetting>()(
 export const compactThresholdSetting = agree<CompactThresholdSetting>()(
   z.object({ compactThreshold: count.nullable(), defaultThreshold: count.optional() }),
 );
+export const temporarySetting = agree<TemporarySetting>()(z.object({ temporary: z.boolean() }));

@@ -89,7 +89,7 @@ export async function listConversations(
 ): Promise<Conversation[]> {
   const rows = await store.database.query({
     text: `SELECT ${conversationColumns} FROM parley.conversation c
-      WHERE c.owner = $1 AND c.archive_of IS NULL AND c.status <> 'removed'
+      WHERE c.owner = $1 AND c.archive_of IS NULL AND c.status <> 'removed' AND c.temporary IS NULL
         AND ($2::timestamptz IS NULL OR c.updated_at < $2::timestamptz)
       ORDER BY c.changed_at DESC LIMIT $3::int4`,
     values: [

@@ -327,9 +327,14 @@ describeOnPostgres("plans at 100,000 messages", (postgres) => {
     await checkIndexed("seal", () => store.seal(sealing(held({ ...turn, fence: 2 }))));
   });
 
-  it("of the search for responses that nobody uses are by index", async () => {
+  it("of the search for conversations that nobody uses, and of their removal, are by index", async () => {
     const query = { idPrefix: "oa.", origin: "responses", forMs: 0, limit: 10 };
     await checkIndexed("unused", () => root.findUnused(query));
+    await checkIndexed("temporary", () => root.findUnused({ temporary: true, forMs: 0, limit: 10 }));
+    const id = crypto.randomUUID();
+    await store.create({ id, settings: { temporary: true } });
+    await checkIndexed("keep", () => store.set(id, { temporary: null }));
+    await checkIndexed("remove", () => store.remove(id, { cascade: false, unusedForMs: 0 }));
   });
 
   it("of uploads, of messages with files and of the collector are by index", async () => {

@@ -7,6 +7,7 @@ import { modelCases } from "./conversations/models.js";
 import { ownerCases } from "./conversations/owners.js";
 import { removalCases } from "./conversations/removal.js";
 import { settingsCases } from "./conversations/settings.js";
+import { temporaryCases } from "./conversations/temporary.js";
 import { referenceCases } from "./files/references.js";
 import { uploadCases } from "./files/uploads.js";
 import { keyCases } from "./keys.js";
@@ -64,6 +65,7 @@ export function logStoreContract(make: () => LogStoreFixture | Promise<LogStoreF
     added: addedCases,
     fork: forkCases,
     settings: settingsCases,
+    temporary: temporaryCases,
     removal: removalCases,
     compaction: compactionCases,
     conversation: conversationCases,

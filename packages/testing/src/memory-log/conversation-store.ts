@@ -18,6 +18,7 @@ import {
   checkNewId,
   findLog,
   invalid,
+  isListed,
   type Log,
   logOf,
   type MemoryDatabase,
@@ -81,7 +82,7 @@ export function listConversations(
 ): Conversation[] {
   const before = options.before?.getTime() ?? Number.POSITIVE_INFINITY;
   return [...ownerOf(db, owner).logs.values()]
-    .filter((log) => log.archiveOf === undefined && log.updatedAt < before)
+    .filter((log) => isListed(log) && log.updatedAt < before)
     .sort((left, right) => right.changedAt - left.changedAt)
     .slice(0, Math.max(0, options.limit ?? 50))
     .map(conversationOf);

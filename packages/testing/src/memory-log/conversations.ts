@@ -10,10 +10,12 @@ import type {
   News,
   NewsQuery,
 } from "@parley/core/ports";
+import { omitUndefined } from "@parley/fold";
 import {
   addLog,
   checkNewId,
   findLog,
+  isListed,
   type Log,
   logOf,
   type MemoryDatabase,
@@ -55,7 +57,7 @@ export function list(
   const words = query.q?.toLowerCase();
   const parent = query.parent === undefined ? undefined : findLog(db, owner, query.parent);
   const found = [...ownerOf(db, owner).logs.values()]
-    .filter((log) => log.archiveOf === undefined)
+    .filter((log) => (query.parent === undefined ? isListed(log) : log.archiveOf === undefined))
     .filter(
       (log) =>
         query.parent === undefined ||
@@ -135,6 +137,11 @@ export function set(
   if (title !== undefined) log.title = title ?? "";
   if (closed !== undefined) log.closed = closed;
   if (closed === true && log.queue.length > 0) log.queuePaused = true;
+  for (const archive of log.forks) {
+    if (archive.archiveOf !== log.id) continue;
+    const { temporary: _, ...rest } = archive.settings;
+    archive.settings = { ...rest, ...omitUndefined({ temporary: log.settings.temporary }) };
+  }
   touch(db, log);
   return recordOf(db, log);
 }

@@ -248,6 +248,11 @@ export function ownerOf(db: MemoryDatabase, owner: string): Owner {
   return found;
 }
 
+/** Whether lists and searches show a conversation. */
+export function isListed({ archiveOf, settings }: Log): boolean {
+  return archiveOf === undefined && settings.temporary === undefined;
+}
+
 /** The owner's conversation. Another owner's is as unknown as one that never was. */
 export function findLog(db: MemoryDatabase, owner: string, id: ConversationId): Log | undefined {
   return db.owners.get(owner)?.logs.get(id);

@@ -6,6 +6,7 @@ import { windowCases } from "./compaction/windows.js";
 import { forkCases } from "./conversations/forks.js";
 import { modelCases } from "./conversations/models.js";
 import { settingsCases } from "./conversations/settings.js";
+import { temporaryCases } from "./conversations/temporary.js";
 import { transferCases } from "./conversations/transfer.js";
 import { fileCases } from "./files.js";
 import { followingCases } from "./following.js";
@@ -56,6 +57,7 @@ export function runtimeContract(make: () => RuntimeFixture | Promise<RuntimeFixt
     compaction: [...compactionCases, ...automaticCompactionCases],
     fork: forkCases,
     settings: settingsCases,
+    temporary: temporaryCases,
     model: modelCases,
     limits: limitCases,
     window: windowCases,

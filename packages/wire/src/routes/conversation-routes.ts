@@ -21,6 +21,8 @@ export interface CreateConversationRequest {
   readonly model?: string | undefined;
   readonly reasoningEffort?: ReasoningEffort | undefined;
   readonly instructions?: string | undefined;
+  /** Makes it temporary: see `TemporarySetting`. */
+  readonly temporary?: boolean | undefined;
 }
 
 /** The conversation, whether it is new or was there already. */
@@ -30,13 +32,13 @@ export interface CreateConversationResponse {
   readonly created: boolean;
 }
 
-/** `GET /conversations`: newest activity first, archives left out. */
+/** `GET /conversations`: newest activity first, archives and temporary conversations left out. */
 export interface ListConversationsQuery {
   /** The beginning of an id, or a part of a title. */
   readonly q?: string | undefined;
   /** Only those with one of these; in the address, a list with commas. Absent: all. */
   readonly status?: readonly ConversationStatus[] | undefined;
-  /** Only the forks of this conversation: those that left its own log, not their forks. */
+  /** Only the forks of this conversation, temporary ones included: those that left its own log, not their forks. */
   readonly parent?: string | undefined;
   /** Only those whose next turn uses this model where it names none: see `effective`. */
   readonly model?: string | undefined;

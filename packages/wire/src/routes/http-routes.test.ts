@@ -83,6 +83,8 @@ const everyRoute = {
   "PUT /conversations/:id/instructions": true,
   "GET /conversations/:id/compact-threshold": true,
   "PUT /conversations/:id/compact-threshold": true,
+  "GET /conversations/:id/temporary": true,
+  "PUT /conversations/:id/temporary": true,
   "GET /conversations/:id/export": true,
   "POST /import": true,
   "POST /files": true,

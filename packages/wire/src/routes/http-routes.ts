@@ -108,6 +108,7 @@ import type {
   ModelSetting,
   PinnedSetting,
   ReasoningEffortSetting,
+  TemporarySetting,
   TitleSetting,
 } from "./settings-routes.js";
 import type { UsageQuery, UsageResponse } from "./usage-routes.js";
@@ -265,6 +266,8 @@ export interface Routes {
     CompactThresholdSetting,
     CompactThresholdSetting
   >;
+  readonly "GET /conversations/:id/temporary": Get<ConversationParams, Nothing, TemporarySetting>;
+  readonly "PUT /conversations/:id/temporary": Write<ConversationParams, TemporarySetting, TemporarySetting>;
 
   /** With `format=markdown` the answer is `text/markdown`. */
   readonly "GET /conversations/:id/export": {

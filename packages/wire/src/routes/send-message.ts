@@ -48,6 +48,8 @@ export interface SendMessageRequest {
   readonly reasoningEffort?: ReasoningEffort | undefined;
   /** System instructions for this turn. Absent: the conversation's, else the server's. */
   readonly instructions?: string | undefined;
+  /** Makes the conversation temporary, where the message creates it; has no effect on one that exists. */
+  readonly temporary?: boolean | undefined;
   /** Absent: `reject`. A retry may say another one than the first attempt: the message is where that brought it. */
   readonly ifBusy?: IfBusy | undefined;
   /** Absent: `queue`. */

@@ -44,3 +44,13 @@ export interface CompactThresholdSetting {
   /** The tokens that null stands for, with the conversation's model. Told, never taken. Absent: unknown. */
   readonly defaultThreshold?: number | undefined;
 }
+
+/**
+ * `GET` and `PUT /conversations/:id/temporary`. A temporary conversation is left out of lists, searches and exports of
+ * everything, gets no generated title, and is deleted when nothing has happened in it for the time that the server is
+ * configured with; a turn that runs keeps it, one that waits for input does not. Its forks are temporary when they are
+ * made. False keeps it.
+ */
+export interface TemporarySetting {
+  readonly temporary: boolean;
+}

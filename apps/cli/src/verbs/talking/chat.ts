@@ -2,7 +2,7 @@ import { createInterface } from "node:readline";
 import { omitUndefined } from "@parley/fold";
 import type { ReasoningEffort } from "@parley/wire";
 import { ChatDesk, type Choices } from "../../chat/chat-desk.js";
-import { exitCodes } from "../../cli-error.js";
+import { exitCodes, usageError } from "../../cli-error.js";
 import { settleInputs } from "../../input/settle-inputs.js";
 import { resolveConversation } from "../../resolve-id.js";
 import type { VerbContext } from "../../verb-context.js";
@@ -12,6 +12,7 @@ export interface ChatOptions {
   readonly model?: string;
   readonly effort?: ReasoningEffort;
   readonly reasoning: boolean;
+  readonly temporary?: boolean;
 }
 
 /** A chat in the terminal; without one, the lines of standard input are asked one by one. */
@@ -20,6 +21,9 @@ export async function chat(
   options: ChatOptions,
   context: VerbContext,
 ): Promise<number> {
+  if (options.temporary && word !== undefined) {
+    throw usageError("--temporary is for a new conversation, not for one that exists.");
+  }
   const { client, place } = await context.connect({ socket: true });
   // A wrong key or a missing server is reported before anything is drawn.
   const { defaultModel } = await client.request("GET /models", { signal: context.signal });
@@ -29,7 +33,14 @@ export async function chat(
     ...omitUndefined({ model: options.model, effort: options.effort }),
   };
   let changed = () => {};
-  const desk = new ChatDesk({ client, id, choices, defaultModel, onChange: () => changed() });
+  const desk = new ChatDesk({
+    client,
+    id,
+    choices,
+    defaultModel,
+    temporary: options.temporary,
+    onChange: () => changed(),
+  });
   try {
     if (!context.io.isInteractive)
       return await askLines(desk, options, context, (listener) => {
@@ -40,7 +51,11 @@ export async function chat(
     changed = () => app.refresh();
     return await app.run();
   } finally {
-    desk.leave();
+    try {
+      await desk.deleteTemporary();
+    } finally {
+      desk.leave();
+    }
   }
 }
 

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { ParleyClient } from "@parley/client";
 import type { ReasoningEffort, SendMessageRequest } from "@parley/wire";
 import { exitCodes } from "../../cli-error.js";
+import { deleteTemporary } from "../../delete-temporary.js";
 import { fileParts, sortFiles, uploadFiles } from "../../files/attached-files.js";
 import { type ApproveMode, approveMode } from "../../input/approve-mode.js";
 import { type Settled, settleInputs } from "../../input/settle-inputs.js";
@@ -26,6 +27,7 @@ export interface RunOptions {
   readonly raw?: boolean;
   readonly approve?: ApproveMode;
   readonly schema?: string;
+  readonly temporary?: boolean;
 }
 
 /** Asks once and prints the answer: on standard output alone, so that it can be piped. */
@@ -54,6 +56,7 @@ export async function run(
     model: options.model,
     reasoningEffort: options.effort,
     instructions: options.instructions,
+    temporary: options.temporary,
     output,
   };
   const fold = new AnswerFold();
@@ -75,6 +78,8 @@ export async function run(
     throw error;
   } finally {
     interrupt.off();
+    const { conversationId } = fold;
+    if (options.temporary && conversationId !== undefined) await deleteTemporary(client, conversationId);
   }
   printer.end(fold);
   if (interrupt.happened() || inputs.settled === "interrupted") return exitCodes.interrupted;

@@ -56,6 +56,8 @@ export interface SendInput {
   readonly before?: readonly GivenMessage[] | undefined;
   /** Written when the conversation is unknown. */
   readonly settings?: Pick<ConversationSettings, "title" | "metadata"> | undefined;
+  /** Makes the conversation temporary, where the message creates it; has no effect on one that exists. */
+  readonly temporary?: boolean | undefined;
   /** Names of the node's own tools that the turn is offered. Default: all of them. */
   readonly toolNames?: readonly string[] | undefined;
   /** The most tokens of one answer, where that is less than the model gives. */
@@ -284,7 +286,7 @@ export class Inbox {
       node: identity.node,
       message,
       bodyHash: hashText(`[${contentText},${JSON.stringify(choices)}${hashedBefore(before)}]`),
-      ...omitUndefined({ before, settings: input.settings }),
+      ...omitUndefined({ before, settings: newSettings(input) }),
       ifBusy: ifBusy === "reject" ? "reject" : "queue",
       mode: ifBusy === "queue" ? "queue" : "steer",
       choices,
@@ -399,6 +401,11 @@ export class Inbox {
       },
     );
   }
+}
+
+/** The settings of the conversation, if the message creates one. */
+function newSettings({ settings, temporary }: SendInput): ConversationSettings | undefined {
+  return temporary === true ? { ...settings, temporary } : settings;
 }
 
 function hashedBefore(before: readonly ConversationMessage[] | undefined): string {

@@ -200,7 +200,7 @@ export interface OwnerRuntime {
     readonly limit?: number | undefined;
     readonly conversationId?: string | undefined;
   }): Promise<SearchResult>;
-  /** Removes a conversation; with `unusedForMs`, only where nothing has happened in it for so long. */
+  /** Removes a conversation; with `unusedForMs`, only where nothing has happened in it for so long and no turn runs. */
   remove(
     conversationId: string,
     options?: { readonly cascade?: boolean | undefined; readonly unusedForMs?: number | undefined },

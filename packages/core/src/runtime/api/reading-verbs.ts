@@ -4,7 +4,7 @@ import { invalidField } from "../../errors.js";
 import { textOf } from "../../messages/message.js";
 import { effectiveChoices, toMeta } from "../conversation-meta.js";
 import { waitingInfo } from "../input/waiting-info.js";
-import { singleResponse } from "../nodes/response-retention.js";
+import { singleResponse } from "../nodes/retention.js";
 import { exportConversation } from "../transfer/export-conversation.js";
 import { answerUsage } from "../usage/usage-range.js";
 import { conversationDetail, turnDetail } from "./conversation-detail.js";
@@ -67,7 +67,8 @@ export function readingVerbs(scope: OwnerScope): ReadingVerbs {
     },
     async settings(conversationId) {
       const record = await find(conversationId);
-      const { title, model, reasoningEffort, instructions, compactThreshold, metadata, pinned } = record;
+      const { title, model, reasoningEffort, instructions, compactThreshold, metadata, pinned, temporary } =
+        record;
       const effective = effectiveChoices(env, record);
       const window = env.ownerModels.windowOf(owner, effective.model);
       return {
@@ -77,7 +78,7 @@ export function readingVerbs(scope: OwnerScope): ReadingVerbs {
         ...(window === undefined
           ? {}
           : { defaultThreshold: env.compaction.threshold({ contextWindow: window }) }),
-        ...omitUndefined({ model, reasoningEffort, instructions, metadata, pinned }),
+        ...omitUndefined({ model, reasoningEffort, instructions, metadata, pinned, temporary }),
       };
     },
     async history({ conversationId, sinceSeq, beforeSeq, limit, open }) {

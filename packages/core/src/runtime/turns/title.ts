@@ -84,9 +84,10 @@ async function isFirstAnswered(store: LogStore, { conversationId, turnId }: Seal
   return turns.length < readTurns && turns.every((each) => each.turnId === turnId || !isAnswered(each));
 }
 
-/** True if the conversation still has the title that follows from its first message. */
+/** True if the conversation is to have a title (a temporary one is in no list) and still has the one that follows from its first message. */
 async function isUnnamed(store: LogStore, id: string, derived: string): Promise<boolean> {
-  return (await store.get(id))?.title === derived;
+  const record = await store.get(id);
+  return record !== null && record.temporary === undefined && record.title === derived;
 }
 
 async function askForTitle(

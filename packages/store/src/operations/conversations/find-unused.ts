@@ -1,16 +1,50 @@
 import type { UnusedQuery } from "@parley/core/ports";
+import type { Statement } from "../../database.js";
 import type { StoreContext } from "../../store-context.js";
 import { originalText, storedText } from "../../stored-text.js";
 
-/**
- * Finds conversations that nobody uses any more: owner by owner, and of each the ids of a prefix, by the index of names.
- * An index by origin and time would be written in every turn for a look once an hour.
- */
+/** Finds conversations that nobody uses any more. */
 export async function findUnused(
   store: StoreContext,
-  { idPrefix, origin, forMs, limit }: UnusedQuery,
+  query: UnusedQuery,
 ): Promise<{ owner: string; id: string }[]> {
-  const rows = await store.database.query({
+  const rows = await store.database.query(
+    "temporary" in query ? temporaryStatement(query) : ofOriginStatement(query),
+  );
+  return rows.map(({ owner, id }) => ({ owner: originalText(String(owner)), id: originalText(String(id)) }));
+}
+
+/**
+ * Holds where nothing has happened for this many milliseconds in the conversation `c` with the head `h`, and nothing runs
+ * there. A turn that waits for input does not run.
+ */
+export function isUnused(forMs: string): string {
+  return `(h.turn_id IS NULL OR h.waiting_since IS NOT NULL) AND h.compaction_id IS NULL
+    AND greatest(c.last_activity_at, h.active_at) <= statement_timestamp() - ${forMs}::float8 * interval '1 millisecond'`;
+}
+
+/** By the index of temporary conversations, of which there are few. */
+function temporaryStatement({ forMs, limit }: UnusedQuery): Statement {
+  return {
+    name: "unused_temporary",
+    text: `SELECT c.owner, c.id FROM parley.conversation c JOIN parley.conversation_head h ON h.log = c.log
+      WHERE c.temporary IS NOT NULL AND c.status <> 'removed' AND c.archive_of IS NULL AND ${isUnused("$1")}
+      LIMIT $2::int4`,
+    values: [forMs, limit],
+  };
+}
+
+/**
+ * Owner by owner, and of each the ids of a prefix, by the index of names. An index by origin and time would be written in
+ * every turn for a look once an hour.
+ */
+function ofOriginStatement({
+  idPrefix,
+  origin,
+  forMs,
+  limit,
+}: Exclude<UnusedQuery, { temporary: true }>): Statement {
+  return {
     name: "unused_conversations",
     text: `WITH RECURSIVE walk AS (
         SELECT (SELECT owner FROM parley.conversation WHERE status <> 'removed' ORDER BY owner LIMIT 1) AS owner
@@ -20,16 +54,14 @@ export async function findUnused(
         FROM walk WHERE walk.owner IS NOT NULL
       )
       SELECT walk.owner, unused.id FROM walk CROSS JOIN LATERAL (
-        SELECT c.id FROM parley.conversation c
+        SELECT c.id FROM parley.conversation c JOIN parley.conversation_head h ON h.log = c.log
         WHERE c.owner = walk.owner AND c.status <> 'removed' AND c.id >= $1 AND c.id < $2
-          AND (c.metadata #>> '{parley,origin}') = $3::text
-          AND c.last_activity_at <= statement_timestamp() - $4::float8 * interval '1 millisecond'
+          AND (c.metadata #>> '{parley,origin}') = $3::text AND c.archive_of IS NULL AND ${isUnused("$4")}
         LIMIT $5::int4
       ) AS unused
       LIMIT $5::int4`,
     values: [storedText(idPrefix), storedText(afterPrefix(idPrefix)), origin, forMs, limit],
-  });
-  return rows.map(({ owner, id }) => ({ owner: originalText(String(owner)), id: originalText(String(id)) }));
+  };
 }
 
 /** The first text behind all that begin with a prefix. */

@@ -6,9 +6,7 @@ import { removedQueuesRefs, removedRefs } from "../files/file-refs.js";
 import { noticeStatements } from "../reading/notices.js";
 import { lockText } from "../turns/head.js";
 import { keepUsage } from "../usage/add-usage.js";
-
-/** Longer ago than this, in the other direction, nothing has happened: a clock that was put back hides nothing. */
-const always = -1e12;
+import { isUnused } from "./find-unused.js";
 
 /**
  * Takes a conversation away, with its archives and, with `cascade`, all that continues it. What is removed loses its
@@ -26,10 +24,9 @@ export function remove(
     const [, found = []] = await connection.batch([
       { name: "lock_head", text: lockText, values },
       {
-        text: `SELECT log::float8 AS log FROM parley.conversation
-          WHERE owner = $2 AND id = $1 AND status <> 'removed'
-            AND last_activity_at <= statement_timestamp() - $3::float8 * interval '1 millisecond'`,
-        values: [...values, options.unusedForMs ?? always],
+        text: `SELECT c.log::float8 AS log FROM parley.conversation c JOIN parley.conversation_head h ON h.log = c.log
+          WHERE c.owner = $2 AND c.id = $1 AND c.status <> 'removed' AND ($3::float8 IS NULL OR ${isUnused("$3")})`,
+        values: [...values, options.unusedForMs ?? null],
       },
     ]);
     const [first] = found;

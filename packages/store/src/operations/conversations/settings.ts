@@ -1,11 +1,12 @@
 import { ParleyError } from "@parley/core/errors";
 import type { ConversationRecord, ConversationSettings, LogStore } from "@parley/core/ports";
+import type { Statement } from "../../database.js";
 import { changedSettings } from "../../settings-columns.js";
 import type { StoreContext } from "../../store-context.js";
 import { storedText } from "../../stored-text.js";
 import { takeChangeNumber } from "../numbers.js";
 import { findRecord, requireRecord } from "../reading/record.js";
-import { requireHead, touched } from "../turns/head.js";
+import { type Head, requireHead, touched } from "../turns/head.js";
 import { createConversationRow } from "./create-conversation.js";
 
 type Changes = Parameters<LogStore["set"]>[1];
@@ -59,7 +60,17 @@ export function set(
         text: `UPDATE parley.conversation SET ${[...assignments, touched].join(", ")} WHERE log = $1`,
         values: [head.log, ...columns.map(({ value }) => value)],
       },
+      ...(settings.temporary === undefined ? [] : [archivesStatement(head, settings.temporary)]),
     ]);
     return requireRecord(connection, owner, id);
   });
+}
+
+/** Lets the archives of a conversation go, or stay, with it. */
+function archivesStatement({ log, owner }: Head, temporary: true | null): Statement {
+  return {
+    text: `UPDATE parley.conversation SET temporary = $2::bool
+      WHERE parent = $1 AND archive_of = $1 AND owner = $3`,
+    values: [log, temporary, owner],
+  };
 }

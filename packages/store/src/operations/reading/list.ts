@@ -52,6 +52,7 @@ function listStatement(owner: string, query: ListQuery, limit: number): Statemen
   const conditions = [`c.owner = ${of}`, "c.archive_of IS NULL", "c.status <> 'removed'"];
   if (query.status !== undefined) conditions.push(statusIn(query.status));
   if (query.parent !== undefined) conditions.push(isForkOf(of, values.add(storedText(query.parent))));
+  else conditions.push("c.temporary IS NULL");
   if (query.q !== undefined) conditions.push(matches(values.add(storedText(query.q))));
   if (query.withoutOrigin !== undefined) {
     conditions.push(

@@ -11,8 +11,8 @@ export interface Home {
 }
 
 /**
- * The homes of logs. A living log shows its own rows. One without a name is shown by its heirs, which continue it, each
- * as far as it goes and no nearer one does. What an archive shows stands in its origin.
+ * The homes of logs. A living log shows its own rows. One without a name, or of a temporary conversation, is shown by its
+ * heirs, which continue it, each as far as it goes and no nearer one does. What an archive shows stands in its origin.
  */
 export async function findHomes(
   store: StoreContext,
@@ -58,26 +58,31 @@ function homesOf(rows: readonly Record<string, unknown>[]): Map<number, Home[]> 
   return homes;
 }
 
+/** Whether a search shows what the log of this alias has. */
+function isShown(alias: string): string {
+  return `(${alias}.status <> 'removed' AND ${alias}.temporary IS NULL)`;
+}
+
 const homesText = `
 WITH RECURSIVE logs AS MATERIALIZED (
-  SELECT c.* FROM unnest($1::int8[]) AS w(log)
+  SELECT c.log, c.id, c.title, ${isShown("c")} AS shown FROM unnest($1::int8[]) AS w(log)
   CROSS JOIN LATERAL (SELECT * FROM parley.conversation c WHERE c.log = w.log OFFSET 0) AS c
   WHERE c.owner = $2 AND c.archive_of IS NULL
 ), heirs AS (
-  SELECT r.log, f.log AS heir, f.id, f.title, f.status <> 'removed' AS living, f.parent_seq AS through, 1 AS distance
+  SELECT r.log, f.log AS heir, f.id, f.title, ${isShown("f")} AS shown, f.parent_seq AS through, 1 AS distance
   FROM logs r JOIN parley.conversation f ON f.parent = r.log
-  WHERE r.status = 'removed'
+  WHERE NOT r.shown
   UNION ALL
-  SELECT h.log, f.log, f.id, f.title, f.status <> 'removed', least(h.through, f.parent_seq), h.distance + 1
+  SELECT h.log, f.log, f.id, f.title, ${isShown("f")}, least(h.through, f.parent_seq), h.distance + 1
   FROM heirs h JOIN parley.conversation f ON f.parent = h.heir
-  WHERE NOT h.living
+  WHERE NOT h.shown
 )
-SELECT log::float8 AS log, id, title, 0 AS above, 2147483647 AS through FROM logs WHERE status <> 'removed'
+SELECT log::float8 AS log, id, title, 0 AS above, 2147483647 AS through FROM logs WHERE shown
 UNION ALL
 SELECT log::float8, id, title, above, through
 FROM (
   SELECT *, coalesce(max(through) OVER (
     PARTITION BY log ORDER BY distance, id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS above
-  FROM heirs WHERE living
+  FROM heirs WHERE shown
 ) AS stairs
 WHERE above < through`;

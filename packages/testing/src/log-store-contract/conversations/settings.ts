@@ -3,8 +3,11 @@ import { check, checkEqual } from "../../contract-case.js";
 import { type TopicCase, uniqueId } from "../scenario.js";
 import { compacted } from "../turns/compaction.js";
 
+/** Settings that can have any value. A temporary conversation is in no list, and has cases of its own. */
+type Setting = Omit<ConversationSettings, "temporary">;
+
 /** Every setting there is: the compiler asks for a new one. */
-const every: Required<ConversationSettings> = {
+const every: Required<Setting> = {
   title: "A title",
   model: "test/model",
   reasoningEffort: "low",
@@ -15,7 +18,7 @@ const every: Required<ConversationSettings> = {
 };
 
 /** Another value for each of them. */
-const others: Required<ConversationSettings> = {
+const others: Required<Setting> = {
   title: "Another",
   model: "test/other",
   reasoningEffort: "max",
@@ -25,7 +28,7 @@ const others: Required<ConversationSettings> = {
   pinned: true,
 };
 
-const names = Object.keys(every) as (keyof ConversationSettings)[];
+const names = Object.keys(every) as (keyof Setting)[];
 
 function settingsOf(record: ConversationRecord): ConversationSettings {
   return Object.fromEntries(

@@ -6,7 +6,7 @@ import {
   type WantedTerm,
 } from "@parley/core/messages";
 import type { LogStore, SearchHit, SearchResult } from "@parley/core/ports";
-import { findLog, type Log, type MemoryDatabase, ownerOf, type Row } from "../database.js";
+import { findLog, isListed, type Log, type MemoryDatabase, ownerOf, type Row } from "../database.js";
 import { rowsBackwards } from "../view.js";
 
 /** Looks at every message: what the port promises, without an index. */
@@ -26,7 +26,7 @@ export function search(
   const titles: SearchHit[] = [];
   for (const log of ownerOf(db, owner).logs.values()) {
     // What an archive shows stands in its origin.
-    if (log.archiveOf !== undefined) continue;
+    if (!isListed(log)) continue;
     for (const row of log.rows) collect(hits, log, row, wanted);
     collectTitle(titles, log, wanted);
   }
@@ -53,15 +53,16 @@ interface Heir {
   readonly distance: number;
 }
 
-/** The logs that lost their names, each with the conversations that still show a part of it, nearest first. */
+/** The logs that lost their names or are temporary, each with the conversations that still show a part of it, nearest first. */
 function heirsOf(db: MemoryDatabase, owner: string): Map<Log, Heir[]> {
   const all = new Map<Log, Heir[]>();
   for (const log of ownerOf(db, owner).logs.values()) {
-    if (log.archiveOf !== undefined) continue;
+    if (!isListed(log)) continue;
     let through = Number.MAX_SAFE_INTEGER;
     let distance = 0;
     for (let { parent } = log; parent !== undefined; parent = parent.log.parent) {
-      if (db.logs.get(parent.log.number) === parent.log) break;
+      const isLiving = db.logs.get(parent.log.number) === parent.log;
+      if (isLiving && parent.log.settings.temporary === undefined) break;
       through = Math.min(through, parent.seq);
       distance += 1;
       const heirs = all.get(parent.log) ?? [];

@@ -42,17 +42,20 @@ export function remove(
 }
 
 function isUnused(db: MemoryDatabase, log: Log, forMs: number | undefined): boolean {
-  return forMs === undefined || log.lastActivityAt <= db.clock.now() - forMs;
+  if (forMs === undefined) return true;
+  const isRunning = log.active !== undefined && log.active.waitingSince === undefined;
+  return !isRunning && log.lastActivityAt <= db.clock.now() - forMs;
 }
 
-/** Finds conversations of an origin that nobody uses any more. */
-export function findUnused(
-  db: MemoryDatabase,
-  { idPrefix, origin, forMs, limit }: UnusedQuery,
-): { owner: string; id: ConversationId }[] {
+/** Finds conversations that nobody uses any more. */
+export function findUnused(db: MemoryDatabase, query: UnusedQuery): { owner: string; id: ConversationId }[] {
+  const isMeant = (log: Log) =>
+    "temporary" in query
+      ? log.settings.temporary === true
+      : log.id.startsWith(query.idPrefix) && originOf(log) === query.origin;
   return [...db.logs.values()]
-    .filter((log) => log.id.startsWith(idPrefix) && originOf(log) === origin && isUnused(db, log, forMs))
-    .slice(0, limit)
+    .filter((log) => log.archiveOf === undefined && isMeant(log) && isUnused(db, log, query.forMs))
+    .slice(0, query.limit)
     .map(({ owner, id }) => ({ owner, id }));
 }
 

@@ -1,0 +1,65 @@
+import type { UnusedQuery } from "../../ports/log-store.js";
+import type { Uses } from "../environment.js";
+import { Sweep } from "./sweep.js";
+
+/** Marks of conversations that hold a single response, for callers that keep the history themselves. */
+export const singleResponse = { origin: "responses", idPrefix: "oa." } as const;
+
+/** How long conversations are kept after their last use, and when and how many are looked for that are past it. */
+const retentionPolicy = {
+  temporaryMs: 24 * 3_600_000,
+  /** The longest time between two looks. */
+  sweepMs: 3_600_000,
+  batch: 100,
+};
+
+/** How long conversations of each kind are kept after their last use. */
+export interface RetentionOptions {
+  readonly temporaryMs?: number | undefined;
+  /** Absent: for good. */
+  readonly responseRetentionMs?: number | undefined;
+}
+
+/** Removes a conversation unless it was used meanwhile. Resolves with the ids of what is gone. */
+type Remove = (owner: string, conversationId: string, unusedForMs: number) => Promise<readonly string[]>;
+
+type RetentionUses = Uses<"root" | "clock" | "report">;
+
+/**
+ * Removes conversations a time after their last use: temporary ones, and those that hold a single response. Callers that
+ * keep the history themselves leave one of these behind with every request. Every node looks, at its start and then at
+ * least once an hour; what another one has removed, or somebody uses again meanwhile, is left alone.
+ */
+export function retentionSweeps(
+  env: RetentionUses,
+  { temporaryMs = retentionPolicy.temporaryMs, responseRetentionMs }: RetentionOptions,
+  remove: Remove,
+): Sweep[] {
+  const limit = retentionPolicy.batch;
+  const temporary: UnusedQuery = { temporary: true, forMs: temporaryMs, limit };
+  const sweeps = [retentionSweep(env, "temporary conversations", temporary, remove)];
+  if (responseRetentionMs === undefined) return sweeps;
+  const responses: UnusedQuery = { ...singleResponse, forMs: responseRetentionMs, limit };
+  return [...sweeps, retentionSweep(env, "response retention", responses, remove)];
+}
+
+function retentionSweep(env: RetentionUses, where: string, query: UnusedQuery, remove: Remove): Sweep {
+  const { forMs, limit } = query;
+  return new Sweep(env, {
+    where,
+    everyMs: Math.min(forMs, retentionPolicy.sweepMs),
+    atStart: true,
+    async run(isStopped) {
+      while (!isStopped()) {
+        const unused = await env.root.findUnused(query);
+        let removed = 0;
+        for (const { owner, id } of unused) {
+          if (isStopped()) return;
+          removed += (await remove(owner, id, forMs)).length;
+        }
+        // A batch of which nothing could be removed would come again.
+        if (unused.length < limit || removed === 0) return;
+      }
+    },
+  });
+}

@@ -1,0 +1,2 @@
+ALTER TABLE "parley"."conversation" ADD COLUMN "temporary" boolean;--> statement-breakpoint
+CREATE INDEX "conversation_temporary" ON "parley"."conversation" USING btree ("log") WHERE "parley"."conversation"."temporary" is not null;
