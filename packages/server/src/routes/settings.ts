@@ -50,7 +50,7 @@ async function temporaryOf(me: OwnerRuntime, id: string) {
   return { temporary: (await me.settings(id)).temporary === true };
 }
 
-/** Changes a setting. An id that is not used yet becomes a conversation with it, as its first message would make it. */
+/** Changes a setting. An unused id becomes a conversation with it, as its first message would create it. */
 async function change(me: OwnerRuntime, id: string, setting: SettingsChange): Promise<void> {
   try {
     await me.set(id, setting);
