@@ -7,7 +7,7 @@ import { type LogReader, verifyConversation } from "./verify.js";
 
 const conversationId = "c";
 
-/** A healthy log of one turn with one call. */
+/** Returns a healthy log of one turn with one call. */
 function healthyLog(): StoredChunk[] {
   const place = { turnId: "t1", createdAt: 1, partCount: 1, partIndex: 0 };
   const call = { toolCallId: "m1.0.0", toolName: "once" };
@@ -31,7 +31,7 @@ function healthyLog(): StoredChunk[] {
   ];
 }
 
-/** A node that has exactly these chunks. */
+/** Returns a node that has exactly these chunks. */
 function nodeWith(
   chunks: readonly StoredChunk[],
   more: { reason?: string; waiting?: string[] } = {},
@@ -54,7 +54,7 @@ function nodeWith(
   };
 }
 
-/** The book of a client that was told all of it. */
+/** Returns the book of a client that received all of it. */
 function fullBook(): Book {
   const book = new Book();
   const receipt = {
@@ -101,7 +101,7 @@ function fullBook(): Book {
   return book;
 }
 
-/** A log in which something happened to the healthy one. */
+/** Returns the healthy log with a change. */
 function logWith(change: (chunks: StoredChunk[]) => void): StoredChunk[] {
   const chunks = healthyLog();
   change(chunks);
