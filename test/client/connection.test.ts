@@ -8,7 +8,7 @@ import type { ConversationState } from "../../packages/client/src/state/conversa
 import { toolCallsOf } from "../../packages/client/src/tool-calls/tool-calls.js";
 import { isIdle, lastText, liveServer, networkTo, testClient, until } from "./live-server.js";
 
-/** What a page would show, without what depends on the moment. */
+/** Returns what a page would show, without what depends on the moment. */
 function shown(state: ConversationState): unknown {
   const { cursor: _, meta: __, ...rest } = state;
   return JSON.parse(JSON.stringify(rest));
@@ -19,13 +19,13 @@ const hasWord = (word: string) => (state: ConversationState) => lastText(state).
 const isKnown = ({ turns }: ConversationState) =>
   Object.values(turns).every(({ reason }) => reason !== undefined);
 
-/** The state of a client that opens the conversation only now, with the figures of its turns. */
+/** Returns the state of a client that opens the conversation only now, with the figures of its turns. */
 async function freshState(url: string, id: string): Promise<ConversationState> {
   const handle = testClient(url).connect().conversation(id);
   return until(handle, (state) => isIdle(state) && state.cursor !== undefined && isKnown(state));
 }
 
-/** A `fetch` whose first call to such an address is never answered, until its caller gives it up. */
+/** Returns a `fetch` whose first call to such an address is never answered, until its caller gives it up. */
 function firstNeverAnswered(part: string, onAsked: () => void = () => {}): typeof fetch {
   let calls = 0;
   return async (input, init) => {
@@ -37,7 +37,7 @@ function firstNeverAnswered(part: string, onAsked: () => void = () => {}): typeo
   };
 }
 
-/** The lines of a conversation with 900 messages of one part each. */
+/** Returns the lines of a conversation with 900 messages of one part each. */
 function longConversation(): string[] {
   return [
     JSON.stringify({
@@ -85,7 +85,7 @@ describe("a conversation that is followed", () => {
   it("is not asked for before the message that it begins with is there", async () => {
     const live = await liveServer();
     const answers: number[] = [];
-    /** A line on which messages take longer than other requests. */
+    /** A socket on which messages take longer than other requests. */
     class SlowSocket extends WebSocket {
       override send(data: string): void {
         setTimeout(() => super.send(data), 50);
@@ -295,7 +295,7 @@ describe("a conversation that is followed", () => {
     const live = await liveServer();
     await testClient(live.url).importConversation(longConversation());
     const asked = gate();
-    // The first page never comes: it is given up for the one that is asked for when the socket is open.
+    // The first page never arrives: it is replaced by the one that is requested when the socket is open.
     const never = firstNeverAnswered("/conversations/long?", () => asked.open());
     const handle = testClient(live.url, { fetch: never }).connect().conversation("long");
     await asked.wait();
@@ -434,7 +434,7 @@ describe("a conversation that is followed", () => {
     first.release();
     expect(connection.peek("c1").getState()).toBe(second.getState());
     second.release();
-    // Until then it is the same, so that whoever comes back finds it as it was.
+    // Until then it is the same, so that a component that comes back finds it as it was.
     expect(connection.peek("c1").getState()).toBe(second.getState());
     await new Promise<void>((resolve) => {
       const look = () => {
@@ -476,7 +476,7 @@ describe("a connection that breaks", () => {
         const isWhole = (each: ConversationState) =>
           isIdle(each) && lastText(each) === `You said: new ${length}`;
         const state = await until(away, isWhole);
-        // That the old one was removed may be told after the new one was made: then it is loaded once more.
+        // The removal of the old one may be published after the new one was created: then it is loaded again.
         expect(state.messages).toEqual((await until(near, isWhole)).messages);
       }
     });
@@ -513,7 +513,7 @@ describe("a connection that breaks", () => {
     const near = testClient(live.url).connect().conversation("c1");
     await until(near, (state) => state.phase === "ready" && isIdle(state));
     await near.send("Hello");
-    // Who comes in the moment in which a turn ends has its figures a little later.
+    // A client that joins at the moment in which a turn ends gets its figures a little later.
     const seen = await until(
       near,
       (state) =>
@@ -926,7 +926,7 @@ describe("the list of conversations", () => {
         resolve(id);
       });
     });
-    // Every client that is connected is told; this one is as soon as it follows something.
+    // Every connected client is notified; this one is connected as soon as it follows something.
     await until(
       connection.conversation("a"),
       ({ phase, cursor }) => phase === "ready" && cursor !== undefined,
