@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { type Ended, type ServerProcess, Workplace } from "./parley-process.js";
 
-/** One clear message: no stack, and how it ends. */
+/** Expects one clear message: no stack, and this exit code. */
 function expectClear(ended: Ended, code: number, ...parts: readonly (string | RegExp)[]): void {
   expect(ended.code, ended.stderr).toBe(code);
   expect(ended.stdout).toBe("");
@@ -107,7 +107,7 @@ describe("a store that cannot be used", { timeout: 60_000 }, () => {
   it("says that a folder cannot be written", async () => {
     writeFileSync(join(place.folder, "a-file"), "");
     expectClear(await place.parley(["ls", "--store", "a-file"]), 1, /It exists already|not a folder/);
-    // Root may write everywhere, so for it there is nothing to refuse.
+    // Root may write everywhere, so nothing is refused.
     if (process.getuid?.() === 0) return;
     const folder = join(place.folder, "locked");
     mkdirSync(folder);
@@ -213,7 +213,7 @@ describe("a server that does not do as it should", { timeout: 60_000 }, () => {
   });
 });
 
-/** A line of a shell in which `parley` is a command. */
+/** Runs a line of a shell in which `parley` is a command. */
 async function shell(place: Workplace, line: string, before: readonly string[] = []): Promise<Ended> {
   const [node, [main = ""]] = place.command();
   const [command = "", ...args] = [
@@ -222,7 +222,7 @@ async function shell(place: Workplace, line: string, before: readonly string[] =
     "-c",
     `parley() { "${node}" "${main}" "$@"; }\n${line}`,
   ];
-  // A group of its own, so that nothing of it outlives a test that gave up.
+  // A process group of its own, so that nothing of it outlives a test that gave up.
   const child = spawn(command, args, { cwd: place.folder, env: place.env, detached: true });
   onTestFinished(() => {
     if (child.pid === undefined) return;

@@ -10,7 +10,7 @@ let place: Workplace;
 let server: ServerProcess;
 const terminals: Terminal[] = [];
 
-/** How many requests each vendor got since the test began: the default one, and the other. */
+/** Number of requests that each vendor got since the test began: the default one, and the other. */
 const asked = () => [first.requests.length - before[0], second.requests.length - before[1]];
 let before: readonly [number, number] = [0, 0];
 

@@ -28,7 +28,7 @@ describe("the server as a process", { timeout: 120_000 }, () => {
     expect(place.has(".parley/server.json")).toBe(false);
 
     const second = await place.serve(["--port", String(first.port)]);
-    // The one who asked was cut off, asked again for the same turn, and has its end.
+    // The client that sent it was cut off, requested the same turn again, and has its end.
     await closed;
     expect(events).toContain('"type":"turn-sealed"');
     const [newest] = await place.json<{ id: string }[]>("ls");
@@ -120,7 +120,7 @@ describe("a turn that does not end by itself", { timeout: 120_000 }, () => {
   }, 60_000);
   afterAll(() => place.remove());
 
-  /** Asks for the tool that takes its time, and waits for the first words. */
+  /** Requests the tool that takes its time, and waits for the first words. */
   const ask = async () => {
     const asking = place.start(["run", "use the slow tool"]);
     asking.stdin?.end();

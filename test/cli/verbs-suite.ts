@@ -21,8 +21,8 @@ interface RunResult {
 }
 
 /**
- * Describes the same calls for a server on the store, and for nobody but the verb itself. Without a server each call opens
- * the store, which takes its time, so there each verb is called only once.
+ * Describes the same calls with a server on the store, and without one. Without a server each call opens the store,
+ * which takes its time, so there each verb is called only once.
  */
 export function describeVerbs(way: "against a server" | "without a server"): void {
   describe(`every verb ${way}`, { timeout: 120_000 }, () => {
@@ -69,7 +69,7 @@ export function describeVerbs(way: "against a server" | "without a server"): voi
       expect(JSON.parse(await place.ok(["run", "--schema", "city.json", "Which city?"]))).toEqual({
         city: "demo",
       });
-      // The demo model does not know patterns.
+      // The demo model does not support patterns.
       const strict = { ...schema, properties: { city: { type: "string", pattern: "^B" } } };
       writeFileSync(join(place.folder, "strict.json"), JSON.stringify(strict));
       const { code, stdout, stderr } = await place.parley(["run", "--schema", "strict.json", "Which city?"]);
@@ -125,7 +125,7 @@ export function describeVerbs(way: "against a server" | "without a server"): voi
       const sent = await place.json<{ outcome: string }>("send", id, "--wait", "What is 2 ^ 10?");
       expect(sent.outcome).toBe("started");
       const { stderr } = await place.parley(["send", id, "--wait", "hello"]);
-      // Without a server nobody else can open the store until the turn has ended.
+      // Without a server no other process can open the store until the turn has ended.
       expect(stderr).toMatch(
         hasServer ? `A turn has begun in ${id}. Follow it` : `A turn has begun in ${id}.\n`,
       );
