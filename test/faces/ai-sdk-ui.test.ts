@@ -23,7 +23,7 @@ const survey: Tool = {
   },
 };
 
-/** What the model does, by the last word of the user. */
+/** Returns the model's script, selected by the last word of the user. */
 function script(at: Gate): ScriptSource {
   return ({ messages }) => {
     const asked = messages

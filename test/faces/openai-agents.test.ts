@@ -13,7 +13,9 @@ import { startTestServer } from "../../packages/server/src/test-server.test-supp
 
 setTracingDisabled(true);
 
-/** Calls the agent's tool for the weather, Parley's own to look, and says how much it was shown. */
+/**
+ * Calls the agent's tool for the weather, Parley's own to look, and answers with the number of messages it was shown.
+ */
 const script: ScriptSource = ({ messages }) => {
   const last = messages.at(-1);
   const asked = messages
