@@ -3,7 +3,7 @@ import { answered, asked, exportOf } from "./prepared-conversation.js";
 import { describePage } from "./stage.js";
 import { patience } from "./tab.js";
 
-// No configuration: what someone sees who has just typed `npm start`.
+// No configuration: the view of a user who has just typed `npm start`.
 describePage("the page on a first visit", {}, (stage) => {
   it("says what answers here, how to add a key and what to try", async () => {
     const tab = await stage().open();
@@ -40,7 +40,7 @@ describePage("the page on a first visit", {}, (stage) => {
     const held = await tab.hold(/\/assets\/(conversation-view|markdown)-[^/]*\.js$/);
     await tab.page.goto(stage().url);
     await tab.composer.waitFor();
-    // Both are fetched before anything is said.
+    // Both are fetched before the first message.
     await expect.poll(held.asked, patience).toBe(2);
     await tab.begin("hello there");
     await tab.page.getByRole("main").getByText("hello there", { exact: true }).waitFor();
@@ -129,7 +129,7 @@ describePage("the page on a first visit", {}, (stage) => {
     await card.getByText("Will not succeed unchanged").waitFor();
     await card.getByText("or shorten the message").waitFor();
     expect(await card.getByRole("button", { name: "Retry" }).count()).toBe(0);
-    // Who has changed the model can still ask again.
+    // A user who has changed the model can still ask again.
     await tab.button("Regenerate answer").waitFor();
   });
 

@@ -14,7 +14,7 @@ async function titles(stage: Stage): Promise<string[]> {
   return conversations.map(({ title }) => title);
 }
 
-/** Opens what can be done with an entry of the list. */
+/** Opens the menu of an entry of the list. */
 async function openMenu(tab: Tab, title: string): Promise<void> {
   await entry(tab, title).hover();
   await tab.button(`Menu of ${title}`).click();
@@ -68,7 +68,7 @@ describePage("the page's list of conversations", quick, (stage) => {
     await entry(tab, "keep me after all").waitFor();
     await tab.ended(1);
 
-    // Who has gone elsewhere meanwhile stays there.
+    // A user who has gone elsewhere meanwhile stays there.
     await openMenu(tab, "keep me after all");
     await tab.page.getByRole("menuitem", { name: "Delete" }).click();
     await entry(tab, "somewhere else").click();
@@ -247,7 +247,7 @@ describePage("the page's list of conversations", quick, (stage) => {
     const listed = await numbersIn(entry(tab, "work out 1 + 1"));
     expect(listed).toEqual([undefined, "3", "2"]);
 
-    // The palette tells them apart by the same numbers.
+    // The palette distinguishes them by the same numbers.
     await tab.page.keyboard.press("Control+k");
     const options = tab.dialog("Commands").getByRole("option").filter({ hasText: "work out 1 + 1" });
     await expect.poll(() => numbersIn(options), patience).toEqual(["3", "2"]);
@@ -274,7 +274,7 @@ describePage("the page's list of conversations", quick, (stage) => {
     await switcher.getByText("1/3").waitFor();
     await switcher.getByRole("button", { name: "Next branch" }).click();
     await tab.questions.getByText("asked as old-first").waitFor();
-    // What was found once is there at once.
+    // What was found once is shown at once.
     expect(await switcher.innerText()).toContain("2/3");
     await switcher.getByRole("button", { name: "Next branch" }).click();
     await tab.questions.getByText("asked as old-second").waitFor();

@@ -6,7 +6,7 @@ import { type Piece, Upstream } from "./upstream.js";
 let upstream: Upstream | undefined;
 afterAll(() => upstream?.end());
 
-/** A server that is too busy once and out of order for some questions, and the demo model beside it. */
+/** Starts a server that is too busy once and out of order for some questions, with the demo model beside it. */
 async function config(): Promise<object> {
   let wasBusy = false;
   upstream = await Upstream.start(
