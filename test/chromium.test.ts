@@ -30,7 +30,7 @@ describeWithChromium("a real browser", () => {
 
     await tab.waitForFunction(() => document.querySelector("#greeting")?.textContent !== "");
     expect(await tab.textContent("#greeting")).toBe("Grüße from 127.0.0.1");
-    // Text takes room only when a font was found.
+    // Text has a width only when a font was found.
     const width = await tab.evaluate(() => {
       const range = document.createRange();
       range.selectNodeContents(document.querySelector("#greeting") as Element);
