@@ -43,7 +43,7 @@ describeWithChromium("a real browser", () => {
     expect([picture.readUInt32BE(16), picture.readUInt32BE(20)]).toEqual([320, 200]);
   });
 
-  it("keeps contexts apart and goes on after one is closed", async () => {
+  it("keeps contexts apart and continues after one is closed", async () => {
     const browser = await launchBrowser();
     onTestFinished(() => browser.close());
     const url = await serve(page);

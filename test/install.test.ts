@@ -92,7 +92,7 @@ describe("installing", () => {
     expect(npmCalls()).toBe(2);
   });
 
-  it("is never taken as done when npm fails, and says what to do", async () => {
+  it("never counts as done when npm fails, and says what to do", async () => {
     writeFileSync(join(root, "npm-fails"), "");
     const failed = await install();
     expect(failed.code).toBe(1);

@@ -70,7 +70,7 @@ describeOnPostgres("a database on the shared server", (postgres) => {
     expect(await query(two.url, "select to_regclass('only_here') as found")).toEqual([{ found: null }]);
   });
 
-  it("is gone after drop, even while somebody is connected", async () => {
+  it("is gone after drop, even while a client is connected", async () => {
     const database = await postgres.createDatabase();
     const { cut } = await connect(database.url);
     await database.drop();

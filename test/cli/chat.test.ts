@@ -74,7 +74,7 @@ describe("a chat in a terminal", { timeout: 60_000 }, () => {
     await terminal.see(/↪ be brief[\s\S]*You steered me while I was at work: "be brief"/);
   });
 
-  it("stops the turn with Ctrl-C and keeps what was said; twice leaves with 130", async () => {
+  it("stops the turn with Ctrl-C and keeps its output; twice leaves with 130", async () => {
     const terminal = open();
     await terminal.see("Enter sends");
     terminal.type(`a long answer please${keys.enter}`);
@@ -96,7 +96,7 @@ describe("a chat in a terminal", { timeout: 60_000 }, () => {
     expect(await place.ok(["show", newest?.id ?? ""])).toContain("A long one");
   });
 
-  it("says that it reconnects when the server is killed, and goes on by itself when it is back", async () => {
+  it("says that it reconnects when the server is killed, and continues by itself when it is back", async () => {
     const terminal = open();
     await terminal.see("Enter sends");
     terminal.type(`use the slow tool${keys.enter}`);
@@ -169,7 +169,7 @@ describe("a chat in a terminal", { timeout: 60_000 }, () => {
     expect(await search.json()).toEqual({ hits: [] });
   });
 
-  it("goes on with the newest conversation, and shows what was said", async () => {
+  it("continues the newest conversation, and shows its messages", async () => {
     await place.ok(["run", "What is 6 * 7?"]);
     const terminal = open("-c");
     await terminal.see(/› What is 6 \* 7\?[\s\S]*calculator says/);

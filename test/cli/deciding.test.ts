@@ -78,7 +78,7 @@ describe("verbs that decide what turns wait for", { timeout: 60_000 }, () => {
     expect(failed.response).toMatchObject({ decision: "output", value: "no such place", isError: true });
   });
 
-  it("deny tells the model why; --always lets later calls run, until grants rm", async () => {
+  it("deny gives the model the reason; --always lets later calls run, until grants rm", async () => {
     const [first, second] = await waitFor("ask me before you sing and dance");
     if (first === undefined || second === undefined) throw new Error("two calls wait");
     await place.ok(["deny", first.requestId, "--note", "too loud"]);
@@ -118,7 +118,7 @@ describe("verbs that decide what turns wait for", { timeout: 60_000 }, () => {
     expect(lines.stdout).toMatch(/did not want to answer[\s\S]*I am the demo model/);
   });
 
-  it("goes on in the verb's own process where no server runs", async () => {
+  it("continues in the verb's own process where no server runs", async () => {
     const { requestId, conversationId } = await one("ask me before you water the plants");
     await server.end();
     try {
@@ -158,7 +158,7 @@ describe("the prompt", { timeout: 60_000 }, () => {
     );
   });
 
-  it("closes when somebody else decides, and says who", async () => {
+  it("closes when another client decides, and shows by whom", async () => {
     const terminal = open(["chat"]);
     await terminal.see("Enter sends");
     terminal.type(`ask me tea or coffee${keys.enter}`);

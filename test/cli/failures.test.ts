@@ -60,7 +60,7 @@ describe("a bad configuration", { timeout: 60_000 }, () => {
     return place;
   };
 
-  it("is told by line in JSON, for every verb that needs it", async () => {
+  it("is reported by line in JSON, for every verb that needs it", async () => {
     const place = withConfig("parley.config.json", '{\n  "listen": { "port": "http" },\n  "model": {}\n}');
     for (const args of [["serve"], ["ls"], ["run", "hello"]]) {
       expectClear(
@@ -126,7 +126,7 @@ describe("a full disk", { timeout: 240_000 }, () => {
   // Only root, and not everywhere, may mount a disk so small that it can be filled.
   const canMount = spawnSync("bash", ["-c", "unshare -m mount -t tmpfs tmpfs /mnt"]).status === 0;
 
-  it.runIf(canMount)("is said to be full, and nothing that was acknowledged is lost", async () => {
+  it.runIf(canMount)("is reported as full, and nothing that was acknowledged is lost", async () => {
     const place = new Workplace();
     onTestFinished(() => place.remove());
     mkdirSync(join(place.folder, "disk"));
@@ -155,11 +155,11 @@ describe("a server that does not do as it should", { timeout: 60_000 }, () => {
   }, 60_000);
   afterAll(() => place.remove());
 
-  it("is said to be unreachable when nobody is there", async () => {
+  it("is reported as unreachable when nothing listens there", async () => {
     expectClear(await place.parley(["ls", "--url", "http://127.0.0.1:1"]), 1, /Is the server running\?/);
   });
 
-  it("is told apart from another server", async () => {
+  it("is distinguished from another server", async () => {
     const other = createServer((_request, response) => response.end("<html>hello</html>"));
     await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
     onTestFinished(() => {
@@ -182,7 +182,7 @@ describe("a server that does not do as it should", { timeout: 60_000 }, () => {
     await place.ok(["keys", "rm", "key_"], { env: { PARLEY_API_KEY: secret } });
   });
 
-  it("is not begun twice on one store", async () => {
+  it("is not started twice on one store", async () => {
     expectClear(
       await place.parley(["serve", "--port", "0"]),
       1,

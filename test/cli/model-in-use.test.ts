@@ -102,7 +102,7 @@ describe("a conversation keeps its model", { timeout: 60_000 }, () => {
     expect(asked()).toEqual([0, 2]);
   });
 
-  it("names a model that is not configured any more, and asks nobody else", async () => {
+  it("names a model that is not configured any more, and calls no other", async () => {
     const elsewhere = new Workplace({
       store: { folder: ".parley", durable: false },
       titleModel: "none",

@@ -12,7 +12,7 @@ describe("the server as a process", { timeout: 120_000 }, () => {
   });
   afterAll(() => place.remove());
 
-  it("announces itself to other calls, lets a turn finish its step when it is asked to end, and goes on with the next start", async () => {
+  it("announces itself to other calls, lets a turn finish its step when it has to end, and continues with the next start", async () => {
     const first = await place.serve();
     expect(JSON.parse(place.read(".parley/server.json"))).toMatchObject({ url: first.url, pid: first.pid });
     const follower = place.start(["run", "--jsonl", "use the slow tool"]);
@@ -59,7 +59,7 @@ describe("the server as a process", { timeout: 120_000 }, () => {
     }
   });
 
-  it("tells a person where it listens, on what and how to add a key, logs in words, and ends on Ctrl-C", async () => {
+  it("prints where it listens, on what and how to add a key, logs in words, and ends on Ctrl-C", async () => {
     const demo = new Workplace({});
     const shown = new Terminal(demo, ["serve", "--port", "0"]);
     try {
@@ -132,7 +132,7 @@ describe("a turn that does not end by itself", { timeout: 120_000 }, () => {
     return { asking, said: () => said };
   };
 
-  it("lets others queue, change and take back; an interrupt of run stops it and keeps what it said", async () => {
+  it("lets others queue, change and remove; an interrupt of run stops it and keeps its output", async () => {
     const { asking, said } = await ask();
     const refused = await place.parley(["send", "@", "now"]);
     expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("--queue") as unknown });
@@ -154,7 +154,7 @@ describe("a turn that does not end by itself", { timeout: 120_000 }, () => {
     expect(await place.json<QueuePayload>("queue", "@")).toMatchObject({ paused: true });
   });
 
-  it("does not keep a server that is asked to end a second time", async () => {
+  it("does not keep a server that is signaled a second time", async () => {
     await ask();
     const draining = once(server.process.stderr ?? server.process, "data");
     server.process.kill("SIGTERM");

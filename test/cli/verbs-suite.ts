@@ -47,7 +47,7 @@ export function describeVerbs(way: "against a server" | "without a server"): voi
       expect(first).toMatchObject({ reason: "stop", text: expect.stringContaining("= 84") as unknown });
     });
 
-    it("run: the answer alone is on standard output; -c goes on in the same conversation", async () => {
+    it("run: the answer alone is on standard output; -c continues the same conversation", async () => {
       const { code, stdout, stderr } = await place.parley(["run", "-c", "hello"]);
       expect(code).toBe(0);
       expect(stdout).toMatch(/^Hello! I am the demo model[\s\S]*\n$/);
@@ -108,7 +108,7 @@ export function describeVerbs(way: "against a server" | "without a server"): voi
       expect(await place.ok(["search", "balc"])).toMatch(/title Tomatoes on the balcony/);
     });
 
-    it("show, tail: what was said, for people and for programs", async () => {
+    it("show, tail: the messages, for people and for programs", async () => {
       const shown = await place.ok(["show", id]);
       expect(shown).toMatch(/› What is \(3 \+ 4\) \* 12\?[\s\S]*✓ calculator[\s\S]*• calculator says/);
       const lines = (await place.ok(["tail", id, "--jsonl", "-n", "3"])).trim().split("\n");
@@ -203,7 +203,7 @@ export function describeVerbs(way: "against a server" | "without a server"): voi
       expect(again.stderr).toMatch(/^0 conversations imported, \d+ there already, 0 files refused\.$/m);
     });
 
-    it("models, migrate, doctor: say how things stand", async () => {
+    it("models, migrate, doctor: report the state", async () => {
       expect(await place.ok(["models"])).toMatch(/demo\/demo +16k/);
       expect((await place.parley(["migrate"])).code).toBe(0);
       const { healthy, findings } = await place.json<DoctorResponse>("doctor", "--fix");
@@ -214,7 +214,7 @@ export function describeVerbs(way: "against a server" | "without a server"): voi
       );
     });
 
-    it("rm: deletes for good, when it is told that this is meant", async () => {
+    it("rm: deletes permanently, when that is confirmed", async () => {
       if (hasServer) {
         const refused = await place.parley(["rm", "@"]);
         expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining("--yes") as unknown });

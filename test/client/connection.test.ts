@@ -82,7 +82,7 @@ describe("a conversation that is followed", () => {
     ]);
   });
 
-  it("is not asked for before the message that it begins with is there", async () => {
+  it("is not requested before the message that it begins with is there", async () => {
     const live = await liveServer();
     const answers: number[] = [];
     /** A socket on which messages take longer than other requests. */
@@ -149,7 +149,7 @@ describe("a conversation that is followed", () => {
     }
   });
 
-  it("tells a turn's failure", async () => {
+  it("reports a turn's failure", async () => {
     const live = await liveServer();
     const handle = testClient(live.url).connect().conversation("c1");
     await handle.send("Please fail");
@@ -209,7 +209,7 @@ describe("a conversation that is followed", () => {
     expect(state.messages.map(({ role }) => role)).toEqual(["user", "assistant", "user", "assistant"]);
   });
 
-  it("stops a turn, and keeps what it said", async () => {
+  it("stops a turn, and keeps its output", async () => {
     const live = await liveServer();
     const handle = testClient(live.url).connect().conversation("c1");
     await handle.send("wait");
@@ -220,7 +220,7 @@ describe("a conversation that is followed", () => {
     expect(Object.values(state.turns)).toMatchObject([{ reason: "aborted" }]);
   });
 
-  it("shows the queue to everyone, and empties it as it is delivered", async () => {
+  it("shows the queue to all clients, and empties it as it is delivered", async () => {
     const live = await liveServer();
     const here = testClient(live.url).connect().conversation("c1");
     await here.send("wait");
@@ -260,7 +260,7 @@ describe("a conversation that is followed", () => {
     expect(lastText(await until(handle, isIdle))).toBe("You said: Hello");
   });
 
-  it("loads older pages when they are asked for", async () => {
+  it("loads older pages when they are requested", async () => {
     const live = await liveServer();
     const client = testClient(live.url);
     await client.importConversation(longConversation());
@@ -280,7 +280,7 @@ describe("a conversation that is followed", () => {
     expect(messages.map(({ id }) => id)).toEqual(Array.from({ length: 900 }, (_, index) => `m${index + 1}`));
   });
 
-  it("waits for its newest page where earlier ones are asked for at once", async () => {
+  it("waits for its newest page where earlier ones are requested at once", async () => {
     const live = await liveServer();
     await testClient(live.url).importConversation(longConversation());
     const whole = testClient(live.url).connect().conversation("long");
@@ -371,7 +371,7 @@ describe("a conversation that is followed", () => {
     await until(late, (state) => isIdle(state) && isKnown(state));
   });
 
-  it("hears of its title, its model, that it is closed and reopened, and its end", async () => {
+  it("receives its title, its model, that it is closed and reopened, and its end", async () => {
     const live = await liveServer();
     const client = testClient(live.url);
     const handle = client.connect().conversation("c1");
@@ -452,7 +452,7 @@ describe("a connection that breaks", () => {
     ["sockets", {}],
     ["server-sent events", { WebSocket: null }],
   ] as const) {
-    it(`shows the new conversation when one was made anew under its id meanwhile, over ${link}`, async () => {
+    it(`shows the new conversation when one was created again under its id meanwhile, over ${link}`, async () => {
       const live = await liveServer();
       const network = await networkTo(live.server);
       const here = testClient(live.url);
@@ -532,7 +532,7 @@ describe("a connection that breaks", () => {
     );
   });
 
-  it("is given up when nothing comes through, though it says that it is open", async () => {
+  it("is given up when nothing arrives, though it reports that it is open", async () => {
     const live = await liveServer();
     const network = await networkTo(live.server);
     const client = testClient(network.url, { pace: { pingMs: 20, pongMs: 60, openMs: 80 } });
@@ -548,7 +548,7 @@ describe("a connection that breaks", () => {
     expect(lastText(state)).toBe("One moment. You said: wait");
   });
 
-  it("sends what was said meanwhile, once", async () => {
+  it("sends messages written meanwhile, once", async () => {
     const live = await liveServer();
     const network = await networkTo(live.server);
     const client = testClient(network.url);
@@ -580,7 +580,7 @@ describe("a connection that breaks", () => {
     ).toEqual(["m2", "m3"]);
   });
 
-  it("brings what is unsent to the queue though nobody holds the conversation any more", async () => {
+  it("brings what is unsent to the queue though no caller holds the conversation any more", async () => {
     const live = await liveServer();
     const network = await networkTo(live.server);
     const connection = testClient(network.url, { pace: { lingerMs: 1 } }).connect();
@@ -703,7 +703,7 @@ describe("a connection that breaks", () => {
     expect(state.queue.messages.map(({ id }) => id)).toEqual(["q2"]);
   });
 
-  it("takes a canceled message out of the queue that came through unheard", async () => {
+  it("removes a canceled message from the queue that arrived without a receipt", async () => {
     const live = await liveServer();
     const network = await networkTo(live.server);
     const handle = testClient(network.url).connect().conversation("c1");
@@ -761,7 +761,7 @@ describe("a connection that breaks", () => {
     expect(lastText(await until(handle, isIdle))).toBe("You said: Hello");
   });
 
-  it("comes back to a server that was started anew on the same port, in the middle of a turn", async () => {
+  it("reconnects to a server that was restarted on the same port, in the middle of a turn", async () => {
     const live = await liveServer();
     const client = testClient(live.url);
     const handle = client.connect().conversation("c1");
@@ -781,7 +781,7 @@ describe("a connection that breaks", () => {
     expect(after.messages).toHaveLength(4);
   });
 
-  it("stays closed where the server refuses, until someone tries again", async () => {
+  it("stays closed where the server refuses, until a caller tries again", async () => {
     const live = await liveServer({ auth: "keys" });
     const secret = await live.key();
     const stranger = testClient(live.url, { apiKey: "pk_wrong" }).connect();
@@ -860,7 +860,7 @@ describe("the list of conversations", () => {
     await until(list, ({ conversations }) => conversations.length === 59);
   });
 
-  it("is read anew when the connection comes back while an older answer is on its way", async () => {
+  it("is read again when the connection comes back while an older answer is on its way", async () => {
     const live = await liveServer();
     const network = await networkTo(live.server);
     const near = testClient(live.url);

@@ -192,7 +192,7 @@ describe("a client without a socket", () => {
     expect(posted).toEqual(["m1", "m1"]);
   });
 
-  it("sends a message at once when someone tries again, and never twice at a time", async () => {
+  it("sends a message at once when a caller tries again, and never twice at a time", async () => {
     const hour = 3_600_000;
     const { client, faults, posted } = await inProcess({ pace: { retryMinMs: hour, retryMaxMs: hour } });
     const connection = client.connect();
@@ -211,7 +211,7 @@ describe("a client without a socket", () => {
     expect(posted.length).toBeLessThanOrEqual(attempts + 1);
   });
 
-  it("ends its event streams when nobody follows any more, with an app in the same process", async () => {
+  it("ends its event streams when no caller follows any more, with an app in the same process", async () => {
     const { client, answers, ended } = await listened();
     answers.open();
     const connection = client.connect();

@@ -165,7 +165,7 @@ async function expectForkLikeAnyOther(
 }
 
 describe("the fold", () => {
-  it("shows the same live, reloaded, resumed at any cut, told twice, and after take-overs", async () => {
+  it("shows the same live, reloaded, resumed at any cut, received twice, and after take-overs", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(stepPlan, { minLength: 1, maxLength: 5 }),

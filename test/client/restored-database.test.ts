@@ -111,7 +111,7 @@ describeOnPostgres(
       expect(told).not.toContain("lost");
     });
 
-    it("does so while the server goes on, once something happens in the log", async () => {
+    it("does so while the server keeps running, once something happens in the log", async () => {
       const live = await liveServer({ open });
       const handle = testClient(live.url).connect().conversation("c2");
       await handle.send("kept");

@@ -58,7 +58,7 @@ class SmallClient {
   }
 }
 
-describe("a log that was restored to an earlier state and went on", () => {
+describe("a log that was restored to an earlier state and continued", () => {
   it("leaves every client, cut off at any frame and with any page, in the state of a fresh one", async () => {
     await fc.assert(
       fc.asyncProperty(

@@ -120,7 +120,7 @@ describe("the socket", () => {
     expect(connection.getState().error).toBeUndefined();
   });
 
-  it("asks who it is when it cannot be opened, for a browser is not told why", async () => {
+  it("requests its identity when it cannot be opened, for a browser does not report why", async () => {
     const server = await puppet();
     const asked: string[] = [];
     server.answer = (path) => {
@@ -209,7 +209,7 @@ describe("the socket", () => {
     expect(connection.getState().everOpen).toBe(true);
   });
 
-  it("subscribes anew to all that is followed, and to its queue", async () => {
+  it("subscribes again to all that is followed, and to its queue", async () => {
     const server = await puppet();
     const meta = { id: "c", createdAt: 1, lastActivityAt: 1, title: "C", status: "idle" };
     server.answer = (path) =>

@@ -312,7 +312,7 @@ describe("a page that has only a part of an answer which was sealed meanwhile", 
     expect((await resume(server)).status).toBe(200);
   });
 
-  it("is sent nothing where nobody has a part of it, unless it says what it has", async () => {
+  it("is sent nothing where no page has a part of it, unless it says what it has", async () => {
     const server = await start();
     server.gate.open();
     await (await send(server)).text();

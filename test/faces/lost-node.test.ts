@@ -196,7 +196,7 @@ describe.each(sdks)("version $version, when the node that answers is lost", ({ s
     });
   }
 
-  it("goes on by Parley's transport where the address leads to another node", async () => {
+  it("continues by Parley's transport where the address leads to another node", async () => {
     const [first, second] = (await startNodes(2)) as [Node, Node];
     const chat = createChat(sdk, { id: "chat", transport: overBoth(first, second) as never });
     const sending = chat.sendMessage({ text: "go" });

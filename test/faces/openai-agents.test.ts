@@ -59,7 +59,7 @@ describe("@openai/agents", () => {
     expect((await runner.run(agent, "please look")).finalOutput).toBe("It is It looks fine.");
   });
 
-  it("goes on by previousResponseId, and in a conversation", async () => {
+  it("continues by previousResponseId, and in a conversation", async () => {
     const { runner, agent, client } = await setUp();
     const first = await runner.run(agent, "the weather");
     const second = await runner.run(agent, "hello", { previousResponseId: first.lastResponseId ?? "" });

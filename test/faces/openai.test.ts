@@ -94,7 +94,7 @@ describe.each(sdks)("the OpenAI SDK of version $version", ({ Sdk }) => {
     });
   });
 
-  it("goes on behind a response, and branches where one has gone on already", async () => {
+  it("continues after a response, and branches where one has continued already", async () => {
     const server = await start();
     const client = open(server);
     const first = await client.responses.create({ model: "one", input: "hello" });

@@ -265,7 +265,7 @@ function pair(): void {
       ];
       for (const point of frozen.filter(({ isExtra }) => thorough || !isExtra)) {
         it(
-          `one that falls asleep ${point.name} and wakes after its lease writes, tells and starts nothing more`,
+          `one that falls asleep ${point.name} and wakes after its lease writes, publishes and starts nothing more`,
           () => ground.use((stage) => outsleep(stage, point)),
           caseMs,
         );
@@ -356,7 +356,7 @@ function outage(): void {
       };
 
       it(
-        "goes on with its turn when the server was killed in the middle of a text",
+        "continues its turn when the server was killed in the middle of a text",
         async () => {
           const reason = await outlive({ kind: "event", type: "text-delta", nth: 8 }, "retry", async () => {
             await server.kill();
@@ -368,7 +368,7 @@ function outage(): void {
       );
 
       it(
-        "goes on with its turn when the server was killed in the middle of a commit",
+        "continues its turn when the server was killed in the middle of a commit",
         async () => {
           const point = {
             kind: "store",
@@ -387,7 +387,7 @@ function outage(): void {
       );
 
       it(
-        "goes on with its turn when all its connections were ended",
+        "continues its turn when all its connections were ended",
         async () => {
           const reason = await outlive({ kind: "tool", name: "slow" }, "retry", async () => {
             const client = new pg.Client({ connectionString: server.url });
@@ -403,7 +403,7 @@ function outage(): void {
       );
 
       it(
-        "goes on with its turn when the server took no writes for a while, as one that fails over does",
+        "continues its turn when the server took no writes for a while, as one that fails over does",
         async () => {
           const name = new URL(server.url).pathname.slice(1);
           const ask = async (...statements: string[]) => {

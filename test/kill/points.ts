@@ -135,7 +135,7 @@ export function namedPoints(
       ends: ["interrupted"],
     },
     {
-      name: "after a result is in the journal, before it is told",
+      name: "after a result is in the journal, before it is published",
       isExtra: true,
       plan: at("flushJournal", "after", { has: "once answers" }),
       work: say("fail"),

@@ -50,7 +50,7 @@ describeOnPostgres(
         return record !== null && record.active === undefined;
       }, `the turn of ${conversationId} ends`);
 
-    it("ends with a process that is killed: another goes on with its turn at once, and leaves one alone that hangs", async () => {
+    it("ends with a process that is killed: another continues its turn at once, and leaves one alone that hangs", async () => {
       const [frozen, victim, other] = [await start(), await start(), await start()];
       const frozenTurn = await inTool(frozen, "SIGSTOP");
       const left = await inTool(victim, "SIGKILL");

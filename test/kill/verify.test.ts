@@ -111,7 +111,7 @@ function logWith(change: (chunks: StoredChunk[]) => void): StoredChunk[] {
 const verify = (book: Book, node: LogReader) => verifyConversation(book, node, conversationId, new Random(1));
 
 describe("the client's book", () => {
-  it("agrees with a log that is as it was told", async () => {
+  it("agrees with a log that is as it was published", async () => {
     expect(await verify(fullBook(), nodeWith(healthyLog()))).toEqual([]);
   });
 
@@ -183,7 +183,7 @@ describe("the client's book", () => {
     expect(await verify(book, nodeWith(healthyLog()))).toEqual([]);
   });
 
-  it("notices a turn that was told to have ended otherwise", async () => {
+  it("notices a turn that was reported to have ended otherwise", async () => {
     const problems = await verify(fullBook(), nodeWith(healthyLog(), { reason: "interrupted" }));
     expect(problems.join("\n")).toContain("turn t1 was told to be sealed as");
   });
@@ -221,7 +221,7 @@ describe("the client's book", () => {
     expect((await verify(fullBook(), forgetful)).join("\n")).toContain("a viewer that comes back at 0");
   });
 
-  it("notices what is told twice in two ways", async () => {
+  it("notices what is received twice in two ways", async () => {
     const book = fullBook();
     const [viewer] = book.viewers;
     if (viewer === undefined) throw new Error("the book has no viewer");

@@ -34,7 +34,7 @@ describePage("the page on a first visit", {}, (stage) => {
     expect(await tab.composer.boundingBox()).toEqual(composer);
   });
 
-  it("shows what was said at once, before the code that shows a conversation has come", async () => {
+  it("shows the message at once, before the code that shows a conversation is loaded", async () => {
     const tab = await stage().open("about:blank");
     tab.allowMissing();
     const held = await tab.hold(/\/assets\/(conversation-view|markdown)-[^/]*\.js$/);
@@ -51,7 +51,7 @@ describePage("the page on a first visit", {}, (stage) => {
     expect(held.asked()).toBe(2);
   });
 
-  it("begins with an example, and shows its tool and what that said", async () => {
+  it("begins with an example, and shows its tool and the result", async () => {
     const tab = await stage().open();
     tab.allowMissing();
     await tab.page.getByRole("button", { name: /What time is it in Tokyo\?/ }).click();
@@ -106,7 +106,7 @@ describePage("the page on a first visit", {}, (stage) => {
     expect(await card.innerText()).toMatch(/Stopped/);
   });
 
-  it("shows a failed turn with its cause, keeps what was said, and retries as a branch", async () => {
+  it("shows a failed turn with its cause, keeps its output, and retries as a branch", async () => {
     const tab = await stage().open();
     const first = await tab.begin("Show me an error");
     const card = tab.log.getByRole("group", { name: "Error" });
@@ -133,7 +133,7 @@ describePage("the page on a first visit", {}, (stage) => {
     await tab.button("Regenerate answer").waitFor();
   });
 
-  it("tells of a conversation that is not there", async () => {
+  it("reports a conversation that is not there", async () => {
     const tab = await stage().open("/c/no-such-conversation");
     tab.allowMissing();
     await tab.page.getByText("There is no such conversation").waitFor();

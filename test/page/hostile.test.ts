@@ -137,7 +137,7 @@ describePage("hostile content on the page", config, (stage) => {
     expect(await tab.tooWide()).toEqual([]);
   });
 
-  it("is text when it is opened: tools, reasoning, what was cut, and what an error said", async () => {
+  it("is text when it is opened: tools, reasoning, what was cut, and the text of an error", async () => {
     const tab = await stage().open("/c/hostile");
     await tab.log.getByText("the end", { exact: true }).waitFor();
     await tab.log.getByRole("group", { name: "Tool call" }).getByRole("button").first().click();

@@ -131,7 +131,7 @@ describePage("the page", quick, (stage) => {
       ).toBe("Turn 1: work out 1 + 1");
     });
 
-    it("reads the newest turns first, and earlier ones when they are asked for", async () => {
+    it("reads the newest turns first, and earlier ones when they are requested", async () => {
       const turns = Array.from({ length: 130 }, (_, n) => [
         asked(`Question ${n + 1}`),
         said(`Answer ${n + 1}`),
@@ -259,7 +259,7 @@ describePage("the page", quick, (stage) => {
       await expect.poll(() => inHeader.innerText(), patience).toBe("\u2013");
     });
 
-    it("is told to be undone in the fork that made it", async () => {
+    it("is shown as undone in the fork that made it", async () => {
       await prepare(stage(), "fork-origin");
       await stage().ask("POST", "/conversations/fork-origin/compact", { keepLastN: 20 });
       await stage().ask("POST", "/conversations/fork-origin/fork", { atSeq: 25, id: "compacted-fork" });

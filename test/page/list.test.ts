@@ -48,7 +48,7 @@ describePage("the page's list of conversations", quick, (stage) => {
     expect(await titles(stage())).toContain("Changed in the list");
   });
 
-  it("deletes with an undo, and for good without one, in every tab", async () => {
+  it("deletes with an undo, and permanently without one, in every tab", async () => {
     const tab = await stage().open();
     const elsewhere = await tab.begin("somewhere else");
     await tab.ended(1);
@@ -176,7 +176,7 @@ describePage("the page's list of conversations", quick, (stage) => {
     await dialog.getByText("Nothing was found in time").waitFor();
   });
 
-  it("says so when earlier messages cannot be loaded, and loads them when asked again", async () => {
+  it("says so when earlier messages cannot be loaded, and loads them when the user tries again", async () => {
     const turns = Array.from({ length: 300 }, (_, n) => [asked(`question ${n}`), said(`answer ${n}`)]);
     await stage().import(exportOf({ id: "cut-off", title: "Cut off" }, turns));
     const tab = await stage().open("about:blank");
@@ -253,7 +253,7 @@ describePage("the page's list of conversations", quick, (stage) => {
     await expect.poll(() => numbersIn(options), patience).toEqual(["3", "2"]);
   });
 
-  it("switches to branches that stand far down in the list, and to none that is gone", async () => {
+  it("switches to branches that are far down in the list, and to none that is gone", async () => {
     const turns = [0, 1].map((n) => [asked(`question ${n}`), said(`answer ${n}`)]);
     const longAgo = Date.now() - 3_600_000;
     await stage().import(exportOf({ id: "old-origin", title: "Old origin", endedAt: longAgo }, turns));

@@ -54,7 +54,7 @@ describePage("the page while nothing arrives", config, (stage) => {
     expect(whole).not.toContain("retrying");
   });
 
-  it("offers another model where one fails, and goes on with that", async () => {
+  it("offers another model where one fails, and continues with that", async () => {
     const tab = await stage().open();
     tab.allowMissing();
     const failed = await tab.begin("Are you out of order?");

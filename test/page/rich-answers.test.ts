@@ -373,7 +373,7 @@ describePage("rich answers", config, (stage) => {
     await frame.getByRole("heading", { name: "Second" }).waitFor();
   });
 
-  it("shows the beginning and the end of a very long answer, and its middle when it is asked for", async () => {
+  it("shows the beginning and the end of a very long answer, and its middle on request", async () => {
     const tab = await stage().open("/c/long");
     const answer = tab.answers.last();
     await answer.getByRole("heading", { name: "The conclusion" }).waitFor();

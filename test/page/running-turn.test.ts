@@ -136,7 +136,7 @@ describePage("the page while a turn runs", paced, (stage) => {
     expect((await textsOf(stage(), id, "user")).slice(1)).toEqual(order);
   });
 
-  it("stops by Esc, and what was said until then stays, marked", async () => {
+  it("stops by Esc, and the answer until then stays, marked", async () => {
     const tab = await stage().open();
     const id = await tab.begin("Give me a long answer");
     await tab.log.getByText(early).waitFor();
@@ -153,7 +153,7 @@ describePage("the page while a turn runs", paced, (stage) => {
     expect(await tab.answers.last().innerText()).toBe(shown);
   });
 
-  it("shows the same running turn after a reload, in another tab and to whoever stops it there", async () => {
+  it("shows the same running turn after a reload, in another tab and to a user who stops it there", async () => {
     const tab = await stage().open();
     const id = await tab.begin("Give me a long answer");
     await tab.log.getByText(early).waitFor();
@@ -171,7 +171,7 @@ describePage("the page while a turn runs", paced, (stage) => {
     expect(await tab.questions.count()).toBe(1);
   });
 
-  it("says that the connection is away, finds back by itself, and misses nothing", async () => {
+  it("says that the connection is lost, reconnects by itself, and misses nothing", async () => {
     const wire = await CutWire.to(stage().server.port);
     onTestFinished(() => wire.end());
     const tab = await stage().open("/", { ...desktop, origin: wire.url });
@@ -195,7 +195,7 @@ describePage("the page while a turn runs", paced, (stage) => {
     await expect.poll(() => fresh.answers.last().innerText(), patience).toBe(after);
   });
 
-  it("works offline as far as that goes: words are kept, told to be unsent, and sent when there is a network", async () => {
+  it("works offline as far as possible: messages are kept, shown as unsent, and sent when there is a network", async () => {
     const tab = await stage().open();
     tab.allow(/ERR_INTERNET_DISCONNECTED/);
     const id = await tab.begin("work out 5 + 6");
@@ -264,7 +264,7 @@ describePage("the page while a turn runs", paced, (stage) => {
     await tab.page.getByText("work out 1 + 1", { exact: true }).first().waitFor();
   });
 
-  it("says of a message that was sent while the connection is away that it is unsent", async () => {
+  it("says of a message that was sent while the connection is lost that it is unsent", async () => {
     const wire = await CutWire.to(stage().server.port);
     onTestFinished(() => wire.end());
     const tab = await stage().open("/", { ...desktop, origin: wire.url });

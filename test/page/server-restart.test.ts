@@ -40,7 +40,7 @@ describePage("the page when the server is killed and started again", paced, (sta
     expect(await tab.answers.last().innerText()).toContain("23");
   });
 
-  it("shows how a turn goes on whose tool can be started again", async () => {
+  it("shows how a turn continues whose tool can be started again", async () => {
     const tab = await stage().open();
     tab.allow(/ERR_CONNECTION|ERR_EMPTY_RESPONSE/);
     await tab.begin("Start the slow tool");

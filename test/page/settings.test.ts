@@ -46,7 +46,7 @@ const instructionsSaved = (tab: Tab) =>
   );
 
 describePage("the pickers of the composer", config, (stage) => {
-  it("decide what the model is asked, for a new conversation and from the next turn on", async () => {
+  it("decide what the model is sent, for a new conversation and from the next turn on", async () => {
     const tab = await stage().open();
     await pickEffort(tab, "Low");
     await instruct(tab, "Answer in rhymes.");

@@ -30,7 +30,7 @@ const kept = async (
 const notSent = (tab: Tab) => tab.questions.filter({ hasText: "Not sent. The page was closed" });
 
 describePage("the page and words that did not get through", strict, (stage) => {
-  it("gives a first message that is refused for good back, to be edited where a conversation begins", async () => {
+  it("returns a first message that is refused permanently, to be edited where a conversation begins", async () => {
     const tab = await stage().open();
     tab.allowMissing();
     await tab.begin(huge);
@@ -128,7 +128,7 @@ describePage("the page and words that did not get through", strict, (stage) => {
     expect(await kept(tab)).toEqual([]);
   });
 
-  it("lets a message that waits for the connection be taken back, to be edited or for good", async () => {
+  it("lets a message that waits for the connection be removed, to be edited or permanently", async () => {
     const { tab, wire } = await openByWire(stage());
     await tab.begin("work out 1 + 2");
     await tab.ended(1);

@@ -180,7 +180,7 @@ describePage(
       });
     });
 
-    it("lists what waits anywhere, decides there, and lets an approval stand until it is revoked", async () => {
+    it("lists what waits anywhere, decides there, and keeps an approval until it is revoked", async () => {
       await start(stage(), "first", `calculator ${sum}`);
       const tab = await stage().open();
       await tab.list.getByText("1 request waits").waitFor();
@@ -275,7 +275,7 @@ describePage(
       expect(await resultOf(stage(), "hostile")).toEqual({ shown: true });
     });
 
-    it("says so to whoever may not decide", async () => {
+    it("says so to a user who may not decide", async () => {
       await start(stage(), "readers", 'read_file {"path":"a.txt"}');
       const tab = await stage().open("about:blank");
       await tab.page.route("**/me", (route) =>

@@ -130,7 +130,7 @@ describe("a client that knows the wire's document alone", () => {
     expect(await page.get(`/conversations/${id}/last`)).toMatchObject({ content: "You said: hello" });
   });
 
-  it("queues on an idle conversation, new or not, and is told the turn that it begins", async () => {
+  it("queues on an idle conversation, new or not, and receives the turn that it begins", async () => {
     const id = page.draft();
     page.queue(id, "first");
     await page.sealed(id);

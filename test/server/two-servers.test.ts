@@ -96,7 +96,7 @@ describeOnPostgres(
     const history = async (server: ServerProcess, id: string) =>
       (await call(server, "GET", `/conversations/${id}`)).json as HistoryResponse;
 
-    it("one is sent to, the other is watched, steered and asked; both tell the same", async () => {
+    it("one is sent to, the other is watched, steered and queried; both report the same", async () => {
       await call(a, "POST", "/conversations", { id: "c1" });
       const sockets = await Promise.all([watch(a, "c1"), watch(b, "c1")]);
       const [atA, atB] = sockets;
@@ -153,7 +153,7 @@ describeOnPostgres(
       for (const socket of [atA, atB]) socket.raw.close();
     });
 
-    it("what changes on one, every client of the owner hears on the other", async () => {
+    it("what changes on one, every client of the owner receives on the other", async () => {
       const atB = await openTestSocket(b.url, { key });
       await atB.next("catalog");
       await call(a, "POST", "/conversations", { id: "c3", title: "First" });

@@ -28,7 +28,7 @@ describe("the private PostgreSQL of a store", { timeout: 120_000 }, () => {
     expect(place.has(".parley/postgres/data/postmaster.pid")).toBe(false);
   });
 
-  it("is there for others while a call goes on", async () => {
+  it("is there for others while a call runs", async () => {
     const holder = place.start(["chat"]);
     await until(() => place.has(".parley/postgres/data/postmaster.pid"));
     await place.ok(["ls"]);

@@ -257,7 +257,7 @@ describePage("the speed of the page", config, (stage) => {
     expect((await busySeconds()) - sending).toBeLessThan(5);
   }, 120_000);
 
-  it("shows the end to whoever joins a turn in a later step", async () => {
+  it("shows the end to a client that joins a turn in a later step", async () => {
     const tab = await stage().open();
     const id = await tab.begin("a tall answer, please");
     await tab.log.getByText("The newest line").waitFor();
