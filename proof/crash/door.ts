@@ -37,7 +37,7 @@ export class Door {
     await once(this.#server, "close");
   }
 
-  /** Pipes two connections into each other; when one closes, so does the other. */
+  /** Pipes a connection into another one, and closes that one with it. */
   #join(from: Socket, to: Socket): void {
     this.#open.add(from);
     from.on("error", () => {});

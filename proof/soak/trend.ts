@@ -7,7 +7,7 @@ export interface Point {
 /** A straight line through points, and the verdict if it rises. */
 export interface Trend {
   readonly perHour: number;
-  /** Standard error of the slope. */
+  /** Uncertainty of the slope. */
   readonly errorPerHour: number;
   /** Change over the whole time, as a share of the usual value. */
   readonly share: number;

@@ -148,7 +148,7 @@ export class Book {
   readonly flushed = new Map<string, number>();
   /** Forks that were requested, by their id. */
   readonly forks = new Map<string, { readonly parentId: string; readonly atSeq: number; isKnown: boolean }>();
-  /** Compactions that were requested: successful ones, and ones with an unknown outcome. */
+  /** Compactions that were requested, with their outcomes. */
   readonly compactions: { readonly conversationId: string; outcome: "done" | "refused" | "unknown" }[] = [];
   /** Calls whose tool was started although no decision had been sent. */
   readonly undecided: string[] = [];

@@ -130,7 +130,7 @@ describe("the client's book", () => {
     ],
     "a gap": [logWith((chunks) => chunks.splice(2, 1)), "seq 4 stands at place 3"],
     "a call without a result": [logWith((chunks) => chunks.splice(2, 1)), "call m1.0.0 has no result"],
-    "a result that was told and is gone": [
+    "a result that was published and is gone": [
       logWith((chunks) => chunks.splice(2, 1)),
       "the result of m1.0.0 was told and is gone",
     ],

@@ -51,7 +51,7 @@ export async function serve(runtime: Runtime, options: ServeOptions = {}): Promi
   const app = createApp(runtime, { compress: true, ...options, auth, hosts });
   const frameBytes = options.limits?.frameBytes ?? defaultServerLimits.frameBytes;
   const listener = getRequestListener(app.hono.fetch as Parameters<typeof getRequestListener>[0], {
-    // Browsers always send the host, and HTTP/1.1 requires it; other clients may not.
+    // Browsers always send the host, and HTTP/1.1 requires it; other clients need not.
     hostname: "localhost",
     errorHandler: answerUnread,
   });

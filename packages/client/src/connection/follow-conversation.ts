@@ -10,7 +10,7 @@ export interface FollowOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Number and delay of reconnects. */
+/** Delays and callbacks of reconnects. */
 export interface FollowPace {
   readonly minMs: number;
   readonly maxMs: number;

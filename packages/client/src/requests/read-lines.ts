@@ -31,7 +31,7 @@ export async function* readText(
 ): AsyncGenerator<string, void, undefined> {
   const reader = body.getReader();
   const cancel = () => {
-    // A failure of the reader itself needs no report.
+    // Also rejects if the reader has failed, which needs no report.
     reader.cancel().catch(() => {});
   };
   // A body does not observe the signal by itself if `fetch` is an app in the same process.

@@ -187,7 +187,7 @@ class Remembered<T> {
   }
 }
 
-/** Compares in constant time, which the store's comparison may not. */
+/** Compares in constant time; the store's own comparison may not. */
 function isEqual(hash: string, kept: string): boolean {
   const [one, other] = [Buffer.from(hash, "hex"), Buffer.from(kept, "hex")];
   return one.length === other.length && timingSafeEqual(one, other);

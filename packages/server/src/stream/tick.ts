@@ -9,7 +9,7 @@ const longestHoldMs = 1;
 let waiting: Flushable[] = [];
 let isImmediateSet = false;
 let isMicrotaskSet = false;
-/** Time since when the first of the waiting objects waits. */
+/** Time at which the first of the waiting objects was added. */
 let since = 0;
 
 /**

@@ -244,7 +244,7 @@ function noteDelivery(waiting: WaitingMessages, event: AgentEvent): void {
 
 const mostConversations = 10_000;
 
-/** The waiting messages, as far as they pass by: queues that are read, and events that report deliveries. */
+/** The waiting messages, collected from queues that are read and from events that report deliveries. */
 class WaitingMessages {
   readonly #byConversation = new Map<string, Set<string>>();
 
