@@ -28,7 +28,7 @@ export interface SendOptions {
   readonly reasoningEffort?: ReasoningEffort | undefined;
   /** System instructions for this turn. */
   readonly instructions?: string | undefined;
-  /** Makes the conversation temporary, where the message creates it. */
+  /** Makes the conversation temporary, if the message creates it. */
   readonly temporary?: boolean | undefined;
   /** Uploaded files, which follow the text in this order. The text may then be empty. */
   readonly files?: readonly UploadInfo[] | undefined;

@@ -98,7 +98,7 @@ export const settingsEndpoints = [
     body: pinnedSetting,
     response: pinnedSetting,
     handle: async ({ me, params, body }) => {
-      // A pin holds something that is there: an unknown id makes no conversation.
+      // Only an existing conversation can be pinned: an unknown id creates none.
       await me.set(params.id, { pinned: body.pinned || null });
       return pinnedOf(me, params.id);
     },
@@ -188,7 +188,7 @@ export const settingsEndpoints = [
     access: "write",
     body: temporarySetting,
     response: temporarySetting,
-    // One that is unknown is not made: whoever keeps a conversation must learn that it was deleted.
+    // An unknown id creates no conversation: a client that keeps one must learn that it was deleted.
     handle: async ({ me, params, body }) => {
       await me.set(params.id, { temporary: body.temporary ? true : null });
       return temporaryOf(me, params.id);
