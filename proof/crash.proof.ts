@@ -38,11 +38,11 @@ const files = new Tally(", around files", [
   },
 ]);
 
-/** Where the scenarios are recorded: on PostgreSQL where there is one. */
+/** Store on which the scenarios are recorded: PostgreSQL if there is one. */
 let recordedOn = onEmbedded();
 const recorded = new Map<Scenario, Promise<Recording>>();
 
-/** The moments of a scenario, the same for all grounds. */
+/** Returns the moments of a scenario, the same for all grounds. */
 function recording(scenario: Scenario = converse): Promise<Recording> {
   const made = recorded.get(scenario) ?? makeRecording(recordedOn, scenario);
   recorded.set(scenario, made);
@@ -60,7 +60,7 @@ async function makeRecording(ground: Ground, scenario: Scenario): Promise<Record
   }
 }
 
-/** In the short form the moments are dealt out. PGlite gets fewest: a node on it takes longest to start. */
+/** In the short form the moments are distributed. PGlite gets fewest: a node on it takes longest to start. */
 const shares = {
   pglite: { nodes: 1, isEmbedded: true, hand: handOf(11), randomKills: long ? 60 : 5, againShare: 0.15 },
   embedded: {
@@ -133,7 +133,7 @@ const fileShares = {
   },
 } satisfies Record<string, Share>;
 
-/** Deaths in another scenario than the usual one. */
+/** Returns deaths in another scenario than the usual one. */
 async function deathsIn(scenario: Scenario, share: Share, by: number): Promise<Case[]> {
   return deaths(await recording(scenario), share, by).map((each) => ({ ...each, scenario }));
 }
@@ -142,7 +142,7 @@ function handOf(...cards: readonly number[]): Share["hand"] {
   return long ? undefined : (index) => cards.includes(index % 12);
 }
 
-/** Measured before everything else, for a machine that is busy with other nodes is slow. */
+/** Measured before everything else, since a machine that is busy with other nodes is slow. */
 let takeovers: Takeovers | undefined;
 
 describeOnPostgres(
@@ -156,7 +156,7 @@ describeOnPostgres(
   "preferred",
 );
 
-/** All of it waits for leases and processes more than it works: the grounds are played side by side. */
+/** All of it waits for leases and processes more than it computes: the grounds are played side by side. */
 describe.concurrent("acknowledged facts survive", () => {
   it("the death of the only node, on its private PostgreSQL", async () => {
     const cases = deaths(await recording(), shares.embedded, seed + 6);
@@ -274,7 +274,7 @@ describe.concurrent("files survive", () => {
   );
 });
 
-/** What became of the full disk: its table, and its claims. */
+/** Results of the full disk: its table, and its claims. */
 const fullDisks: Awaited<ReturnType<typeof fillDisk>>[] = [];
 let whyNoDisk = "it was not tried";
 

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => Promise.all(desks.map((desk) => desk.close())));
 
 describe("replaying conversations", () => {
-  it("is refused by no provider, whoever made the conversation and wherever it was cut", () => {
+  it("is refused by no provider, whichever made the conversation and wherever it was cut", () => {
     const { rows, mixed } = matrix;
     const made = rows.flatMap(({ histories }) => histories);
     const cuts = made.filter(({ kind }) => kind === "cut").length;

@@ -40,7 +40,7 @@ const random = new Random(seed);
 const startedAt = performance.now();
 const base = mkdtempSync(join(tmpdir(), "parley-security-"));
 const areas: Area[] = [];
-/** What each area found on a server that was weakened on purpose: nothing would mean that it sees nothing. */
+/** Findings of each area on a server that was weakened on purpose: none would mean that it detects nothing. */
 const noticed = new Map<string, number>();
 let planted = 0;
 
@@ -56,7 +56,7 @@ function newSecrets(): Secrets {
 
 describe("nothing gets in, and nothing gets out", () => {
   it("between owners, over every route and every message, and past every kind of key", async () => {
-    // A new store, made once for all who need one.
+    // A new store, created once for all that need one.
     const place = new Workplace();
     const folder = place.store;
     const secrets = newSecrets();
@@ -234,7 +234,10 @@ describe("nothing gets in, and nothing gets out", () => {
   });
 });
 
-/** The same attacks where they must succeed: as the owner, on an open server, without limits, with a talkative hook. */
+/**
+ * Runs the same attacks where they must succeed: as the owner, on an open server, without limits, with a talkative
+ * hook.
+ */
 async function weaken(): Promise<void> {
   const secrets = newSecrets();
   const stand = await openStand();
@@ -344,7 +347,7 @@ async function weaken(): Promise<void> {
     spans.close();
     await evil.close();
   }
-  // Where nothing can be weakened, the search itself is shown to find what is there.
+  // An area that cannot be weakened: the search itself is shown to find a known secret.
   const key = secrets.make("a Parley key", "a key in the open");
   const shown = [
     key,

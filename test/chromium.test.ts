@@ -30,7 +30,7 @@ describeWithChromium("a real browser", () => {
 
     await tab.waitForFunction(() => document.querySelector("#greeting")?.textContent !== "");
     expect(await tab.textContent("#greeting")).toBe("Grüße from 127.0.0.1");
-    // Text takes room only when a font was found.
+    // Text has a width only when a font was found.
     const width = await tab.evaluate(() => {
       const range = document.createRange();
       range.selectNodeContents(document.querySelector("#greeting") as Element);
@@ -43,7 +43,7 @@ describeWithChromium("a real browser", () => {
     expect([picture.readUInt32BE(16), picture.readUInt32BE(20)]).toEqual([320, 200]);
   });
 
-  it("keeps contexts apart and goes on after one is closed", async () => {
+  it("keeps contexts apart and continues after one is closed", async () => {
     const browser = await launchBrowser();
     onTestFinished(() => browser.close());
     const url = await serve(page);

@@ -17,7 +17,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 const scripts = fileURLToPath(new URL("../scripts", import.meta.url));
 
-/** Stands in for npm: notes each call, and installs the one package of the lock file, or fails when told to. */
+/** Replaces npm: records each call, and installs the one package of the lock file, or fails on request. */
 const npm = `#!${process.execPath}
 const fs = require("node:fs");
 fs.appendFileSync("npm-calls", process.argv[2] + "\\n");
@@ -92,7 +92,7 @@ describe("installing", () => {
     expect(npmCalls()).toBe(2);
   });
 
-  it("is never taken as done when npm fails, and says what to do", async () => {
+  it("never counts as done when npm fails, and says what to do", async () => {
     writeFileSync(join(root, "npm-fails"), "");
     const failed = await install();
     expect(failed.code).toBe(1);

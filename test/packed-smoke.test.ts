@@ -8,7 +8,7 @@ import { createContext } from "../scripts/check/context.mjs";
 
 const root = join(import.meta.dirname, "..");
 
-/** The least of `npm run test:packages`: three packages that need no other, packed and unpacked in another folder. */
+/** The minimum of `npm run test:packages`: three packages that need no other, packed and unpacked in another folder. */
 describe("packed packages outside the repository", { timeout: 120_000 }, () => {
   let folder: string;
   const context = createContext() as { pack(folder: string): Promise<string>; close(): void };
@@ -49,7 +49,7 @@ describe("packed packages outside the repository", { timeout: 120_000 }, () => {
   });
 });
 
-/** The least of `npm run test:node`: the command, with the Node that is there. */
+/** The minimum of `npm run test:node`: the command, with the installed Node. */
 describe("the tests on another Node", () => {
   it("run on the one that is named, and are counted", () => {
     const args = [

@@ -21,7 +21,7 @@ import { usablePackage } from "./harness/postgres-binaries.js";
 import { type PostgresServer, startPostgres } from "./harness/postgres-server.js";
 import { postgresUser } from "./harness/postgres-user.js";
 
-/** A connection that bears losing its server; `cut` resolves when it has. */
+/** Opens a connection that survives losing its server; `cut` resolves when it has. */
 async function connect(url: string): Promise<{ client: pg.Client; cut: Promise<unknown> }> {
   const client = new pg.Client({ connectionString: url });
   client.on("error", () => undefined);
@@ -39,7 +39,7 @@ async function query(url: string, sql: string): Promise<Record<string, unknown>[
   }
 }
 
-/** Stopped at the end of the test, also when the test fails. */
+/** Stops the server at the end of the test, also when the test fails. */
 async function started(starting: Promise<PostgresServer>): Promise<PostgresServer> {
   const server = await starting;
   onTestFinished(() => server.stop());
@@ -70,7 +70,7 @@ describeOnPostgres("a database on the shared server", (postgres) => {
     expect(await query(two.url, "select to_regclass('only_here') as found")).toEqual([{ found: null }]);
   });
 
-  it("is gone after drop, even while somebody is connected", async () => {
+  it("is gone after drop, even while a client is connected", async () => {
     const database = await postgres.createDatabase();
     const { cut } = await connect(database.url);
     await database.drop();

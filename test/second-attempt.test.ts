@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, it, onTestFinished } from "vitest";
 
-/** Runs a folder's tests as the suites do. Answers with the lines about failures, and the counts. */
+/** Runs a folder's tests as the suites do. Returns the lines about failures, and the counts. */
 function runSuite(files: Record<string, string>): { remarks: string[]; counts: unknown } {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "suite-")));
   onTestFinished(() => rmSync(folder, { recursive: true }));

@@ -13,7 +13,7 @@ import { makeTemporaryFolder } from "./harness/temporary-folder.js";
 
 const guide = readFileSync(new URL("../docs/guides/webhooks.md", import.meta.url), "utf8");
 
-/** Runs the receiver of the guide as it stands, with this secret. */
+/** Runs the receiver of the guide unchanged, with this secret. */
 async function startReceiver(secret: string): Promise<{ url: string; lines: readonly string[] }> {
   const [, code = ""] = /^```js\n(\/\/ receiver\.mjs\n[\s\S]*?)^```$/m.exec(guide) ?? [];
   const folder = makeTemporaryFolder(tmpdir(), "parley-webhooks-guide-");

@@ -9,26 +9,26 @@ import type {
 } from "@parley/wire";
 import { Refused } from "../../test/kill/running-node.js";
 
-/** Longer than an answer takes, shorter than anyone would wait for a node that does not answer any more. */
+/** Longer than an answer takes, shorter than a client would wait for a node that does not answer any more. */
 const usualPatienceMs = 3_000;
 /** On a machine that is busy with other things. */
 const mostPatienceMs = 24_000;
 
-/** A server, and how long to wait for it. */
+/** A server, and the time to wait for it. */
 export interface Place {
   readonly url: string;
   readonly patienceMs?: number;
 }
 
-/** How long to wait the next time, where it was too short so often in a row. */
+/** Returns the time to wait next, after this many timeouts in a row. */
 export function patienceAfter(failures: number, usualMs = usualPatienceMs): number {
   return Math.min(mostPatienceMs, usualMs * 2 ** failures);
 }
 
-/** Nobody can say what became of it: the connection broke, or no answer came in time. */
+/** The outcome is unknown: the connection broke, or no answer came in time. */
 export class OutcomeUnknown extends Error {}
 
-/** Whether the same has to be asked again to know what became of it. */
+/** Returns true if the same request has to be repeated to learn its outcome. */
 export function isUnknown(error: unknown): boolean {
   return error instanceof OutcomeUnknown || (error instanceof Refused && error.code === "store_unavailable");
 }
@@ -65,8 +65,8 @@ export async function call<Name extends JsonRouteName>(
 }
 
 /**
- * `POST /chat`: tells when the message is admitted, then each event. Resolves when the turn is sealed; whoever is cut
- * off before has to ask again.
+ * Calls `POST /chat`: reports when the message is admitted, then each event. Resolves when the turn is sealed; a
+ * caller that is cut off before has to send it again.
  */
 export async function chat(
   { url, patienceMs = usualPatienceMs }: Place,
@@ -98,7 +98,7 @@ export async function chat(
   if (!isSealed) throw new OutcomeUnknown("the answer ended before the turn");
 }
 
-/** Something that is given up when nothing has happened for a while. */
+/** Aborts when nothing has happened for a while. */
 export class Patience {
   readonly #abort = new AbortController();
   readonly #ms: number;
@@ -124,7 +124,7 @@ export class Patience {
   }
 }
 
-/** The lines of a body, as they come. What is behind the last line's end was cut off. */
+/** Yields the lines of a body, as they arrive. Text after the last line's end was cut off. */
 export async function* lines(response: Response, patience: Patience): AsyncIterable<string> {
   const decoder = new TextDecoder();
   let rest = "";
@@ -137,7 +137,7 @@ export async function* lines(response: Response, patience: Patience): AsyncItera
   }
 }
 
-/** Rejects with the server's own code where it refused. */
+/** Rejects with the server's own code if it refused. */
 export async function refuseFailure(response: Response): Promise<void> {
   if (response.ok) return;
   const text = await response.text();
@@ -145,13 +145,13 @@ export async function refuseFailure(response: Response): Promise<void> {
   try {
     problem = JSON.parse(text);
   } catch {
-    // Not an answer of ours: the status says it all.
+    // Not an answer of Parley: the status is all there is.
   }
   const { code = `status ${response.status}`, detail = text, retryable = false } = problem;
   throw new Refused(code, detail, retryable);
 }
 
-/** A connection that breaks says nothing about what was asked over it. */
+/** Maps a broken connection to an unknown outcome of the request. */
 export async function orUnknown<T>(attempt: () => Promise<T>): Promise<T> {
   try {
     return await attempt();
@@ -162,7 +162,10 @@ export async function orUnknown<T>(attempt: () => Promise<T>): Promise<T> {
   }
 }
 
-/** How `fetch` says that a connection broke, could not be made or was given up; or a body was cut off. */
+/**
+ * Returns true for the errors of `fetch` for a connection that broke, could not be made or was given up, or a body
+ * that was cut off.
+ */
 function isBroken(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return error instanceof SyntaxError || ["TypeError", "AbortError", "TimeoutError"].includes(error.name);

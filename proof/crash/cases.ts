@@ -18,20 +18,20 @@ const titles: Readonly<Record<Strike["how"], string>> = {
   moment: "random moments",
 };
 
-/** How many of the whole a ground takes. */
+/** Share of the cases that a ground plays. */
 export interface Share {
   readonly nodes: 1 | 2;
   readonly isEmbedded: boolean;
-  /** Which strikes are its own when they are dealt to all grounds in turn; undefined: all of them. */
+  /** Selects its own strikes when they are distributed to all grounds; undefined: all of them. */
   readonly hand: ((index: number) => boolean) | undefined;
   readonly randomKills: number;
-  /** How often whoever takes over is killed as well. */
+  /** Share of cases in which the node that takes over is killed as well. */
   readonly againShare: number;
-  /** True leaves out the events: what the scenario is about happens between them. */
+  /** True leaves out the events: the relevant moments of the scenario are between them. */
   readonly withoutFrames?: boolean;
 }
 
-/** Deaths of a node: at its share of the moments of the recording, and at random ones. */
+/** Returns deaths of a node: at its share of the moments of the recording, and at random ones. */
 export function deaths(recording: Recording, share: Share, seed: number): Case[] {
   const random = new Random(seed);
   const { hand } = share;
@@ -39,7 +39,7 @@ export function deaths(recording: Recording, share: Share, seed: number): Case[]
   const frames = share.withoutFrames === true ? [] : frameStrikes(recording, ["before", "after"]);
   const calls = callStrikes(recording, random, share.isEmbedded);
   const strikes = [
-    // Dealt out, each moment comes once: before or after an event; before, in or after a write.
+    // When distributed, each moment is used once: before or after an event; before, in or after a write.
     ...(isWhole ? frames : frames.filter((_, index) => index % 2 === (seed + (index >> 1)) % 2).filter(mine)),
     ...(isWhole
       ? calls
@@ -61,7 +61,7 @@ export function deaths(recording: Recording, share: Share, seed: number): Case[]
   }));
 }
 
-/** PostgreSQL dies and comes back, at once or after longer than a lease. */
+/** Returns outages: PostgreSQL dies and comes back, at once or after longer than a lease. */
 export function outages(recording: Recording, server: PostgresServer, count: number, seed: number): Case[] {
   const random = new Random(seed);
   const awayMs = [0, 400, 2_200];
@@ -82,7 +82,7 @@ export function outages(recording: Recording, server: PostgresServer, count: num
   });
 }
 
-/** A node falls asleep at any kind of moment. */
+/** Returns sleeps: a node is suspended at any kind of moment. */
 export function sleeps(recording: Recording, count: number, seed: number): Case[] {
   const random = new Random(seed);
   const strikes = [

@@ -15,7 +15,7 @@ interface Asked {
 export class ChatSocket {
   onFrame: (frame: SubscriptionFrame) => void = () => {};
   onClosed: () => void = () => {};
-  /** Why the node ended what was followed here, in its own words. */
+  /** The node's message when it ended what was followed here. */
   refusal = "";
   readonly #socket: WebSocket;
   readonly #asked = new Map<string, Asked>();
@@ -44,7 +44,7 @@ export class ChatSocket {
     }, pingMs);
   }
 
-  /** Connects to the node at `url`; rejects when that does not work, and closes when nothing is heard for so long. */
+  /** Connects to the node at `url`; rejects when that fails, and closes when nothing is received for `patienceMs`. */
   static async open(url: string, patienceMs: number): Promise<ChatSocket> {
     const socket = new WebSocket(`${url.replace("http", "ws")}/ws`, { handshakeTimeout: patienceMs });
     const opened = new ChatSocket(socket, patienceMs);
@@ -72,7 +72,7 @@ export class ChatSocket {
     });
   }
 
-  /** Resolves when everything has come that the node had sent before it heard this; or when the socket is closed. */
+  /** Resolves when everything has arrived that the node sent before it received this; or when the socket is closed. */
   echo(): Promise<void> {
     return new Promise((resolve) => {
       if (!this.isOpen) return resolve();
@@ -101,7 +101,7 @@ export class ChatSocket {
         const { messageId, code, message: words, retryable = false } = message;
         const asked = messageId === undefined ? undefined : this.#answer(messageId);
         asked?.reject(new Refused(code, words, retryable));
-        // What was followed has ended: come back.
+        // The subscription has ended: reconnect.
         if (messageId !== undefined) return;
         this.refusal = `${code}: ${words}`;
         this.close();

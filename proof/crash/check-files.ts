@@ -10,8 +10,8 @@ import { readFileHash } from "./uploader.js";
 const sweptMs = 2_000;
 
 /**
- * Reads every file that the logs of the talkers refer to, and waits until the store has these and those of earlier cases,
- * and nothing else: to the byte, and no later than the grace of what was left behind says.
+ * Reads every file that the logs of the talkers refer to, and waits until the store has these and those of earlier
+ * cases, and nothing else: to the byte, and no later than the grace period of leftover files allows.
  */
 export async function checkFiles(stage: Stage, talkers: readonly Talker[]): Promise<Finding[]> {
   const findings: Finding[] = [];
@@ -55,7 +55,7 @@ async function historyOf(stage: Stage, id: string) {
   }
 }
 
-/** By how much the files of the store come to more than what messages refer to, once their grace is over. */
+/** Returns the bytes that the store has beyond those that messages refer to, once their grace period is over. */
 async function bytesLeftOver(stage: Stage): Promise<number> {
   let kept = 0;
   for (const size of stage.files.values()) kept += size;

@@ -6,8 +6,8 @@ import type { Nodes } from "./nodes.js";
 import { isRefusedWith, stuckMs, untilAnswered } from "./until-answered.js";
 
 /**
- * People who decide on what waits in a conversation, through any node, again and again with the same decision until they
- * are answered. What they decide follows from the call, so that two runs decide alike.
+ * People who decide on requests of a conversation, through any node, repeatedly with the same decision until they are
+ * answered. The decision follows from the call, so that two runs decide alike.
  */
 export class Decider {
   readonly #nodes: Nodes;
@@ -22,7 +22,7 @@ export class Decider {
     this.#onAcknowledged = onAcknowledged;
   }
 
-  /** Decides on whatever waits until it is over. */
+  /** Decides on every request until it is over. */
   async decideUntil(isOver: () => boolean): Promise<void> {
     const limitAt = performance.now() + stuckMs;
     while (!isOver()) {
@@ -32,7 +32,7 @@ export class Decider {
     }
   }
 
-  /** Decides on the first request there is, and leaves the others alone; on none where it is over before. */
+  /** Decides on the first request, and leaves the others alone; on none if it is over before. */
   async decideOnce(isOver: () => boolean): Promise<void> {
     while (!isOver()) {
       const [request] = await this.#pending();
@@ -61,7 +61,7 @@ export class Decider {
     if (taken.length > 0) this.#onAcknowledged();
   }
 
-  /** Returns undefined where another decision is in force. */
+  /** Returns undefined if another decision is in force. */
   async #respond(
     { requestId }: PendingRequest,
     body: RespondRequest,
@@ -82,7 +82,7 @@ export class Decider {
   }
 }
 
-/** The decision on a request; and another one that somebody else makes at the same time, where there is one. */
+/** Returns the decision on a request; and another one that a second person makes at the same time, if there is one. */
 function decisionsOn(request: PendingRequest): readonly [RespondRequest, RespondRequest?] {
   const { kind, toolName, argumentsHash, argumentsText, toolCallId } = request;
   if (kind === "question") return [{ decision: "answer", value: `blue for ${toolCallId}` }];

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import type { Nodes } from "./nodes.js";
 
-/** One address in front of all nodes, as a load balancer gives: whoever connects gets a node that lives. */
+/** One address in front of all nodes, like a load balancer: each client that connects gets a live node. */
 export class Door {
   readonly #server: Server;
   readonly #open = new Set<Socket>();
@@ -37,7 +37,7 @@ export class Door {
     await once(this.#server, "close");
   }
 
-  /** What one says the other hears; when one is gone, so is the other. */
+  /** Pipes a connection into another one, and closes that one with it. */
   #join(from: Socket, to: Socket): void {
     this.#open.add(from);
     from.on("error", () => {});

@@ -15,20 +15,20 @@ import {
 import { ChatSocket } from "./chat-socket.js";
 import type { Nodes } from "./nodes.js";
 
-/** How long a stream may be silent before its reader comes back by itself: a sleeping node says nothing. */
+/** Time that a stream may be silent before its reader reconnects by itself: a sleeping node sends nothing. */
 const silenceMs = 1_500;
 
-/** Someone who follows a conversation, comes back after every cut, and goes on until told to stop. */
+/** A client that follows a conversation, reconnects after every cut, and continues until it is stopped. */
 export interface Follower {
   readonly viewer: Viewer;
-  /** The socket that it follows on, while there is one. */
+  /** The socket that it uses, while there is one. */
   readonly socket?: ChatSocket | undefined;
   stop(): Promise<void>;
 }
 
 type Take = (frame: SubscriptionFrame) => void;
 
-/** Follows on a socket, from the viewer's cursor on. */
+/** Follows on a socket, from the viewer's cursor. */
 export function followOnSocket(nodes: Nodes, viewer: Viewer, take: Take): Follower {
   let socket: ChatSocket | undefined;
   const { stop } = keepOn(nodes, viewer, {}, async ({ url, patienceMs }, signal) => {
@@ -55,7 +55,7 @@ export function followOnSocket(nodes: Nodes, viewer: Viewer, take: Take): Follow
   };
 }
 
-/** Follows server-sent events, from the viewer's cursor on. */
+/** Follows server-sent events, from the viewer's cursor. */
 export function followOnStream(nodes: Nodes, viewer: Viewer, take: Take): Follower {
   const { stop } = keepOn(nodes, viewer, { away: true }, (place, signal) =>
     readEvents(place, viewer.conversationId, viewer.cursor, { take, signal }),
@@ -63,7 +63,7 @@ export function followOnStream(nodes: Nodes, viewer: Viewer, take: Take): Follow
   return { viewer, stop };
 }
 
-/** Reads server-sent events behind a cursor, until the signal; rejects when the stream ends otherwise. */
+/** Reads server-sent events after a cursor, until the signal; rejects when the stream ends otherwise. */
 export async function readEvents(
   { url, patienceMs = silenceMs }: Place,
   conversationId: string,
@@ -92,7 +92,7 @@ export async function readEvents(
   });
 }
 
-/** Connects again and again, each time where a node lives. */
+/** Connects repeatedly, each time to a live node. */
 function keepOn(
   nodes: Nodes,
   viewer: Viewer,
@@ -118,7 +118,7 @@ function keepOn(
     }
   };
   const over = loop();
-  // Told when it is stopped.
+  // Reported when it is stopped.
   over.catch(() => {});
   return {
     async stop() {

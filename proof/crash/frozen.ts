@@ -22,13 +22,13 @@ const timeouts: Partial<PostgresTimeouts> = {
 };
 const silenceMs = 2_000;
 
-/** A database behind a proxy that can hang. The tables are read beside it. */
+/** A database behind a proxy that can hang. The tables are read directly. */
 export interface FrozenGround extends Ground {
-  /** The proxy of the store that was made last. */
+  /** Returns the proxy of the store that was created last. */
   proxy(): TcpProxy;
 }
 
-/** A database of its own on a server that others use as well, reached through a proxy. */
+/** Creates a database of its own on a server that others use as well, reached through a proxy. */
 export function behindProxy(
   postgres: SharedPostgres,
   options: { readonly name: string; readonly prefix: string },
@@ -58,14 +58,14 @@ export function behindProxy(
 }
 
 /**
- * All connections go silent: bytes stop, nothing closes. New ones pass, or hang as well for a while; in the end the
- * proxy goes on, and what waited in it reaches the server, or it does so only after everything is over.
+ * Silences all connections: bytes stop, nothing closes. New ones pass, or hang as well for a while; in the end the
+ * proxy continues, and the bytes that waited in it reach the server, or do so only after everything is over.
  */
 function freeze(options: {
   readonly ground: FrozenGround;
   readonly nodes: 1 | 2;
   readonly strike: Strike;
-  /** How long new connections hang as well. */
+  /** Time that new connections hang as well. */
   readonly hangMs: number;
   readonly thaws: boolean;
 }): Trouble {
@@ -87,7 +87,7 @@ function freeze(options: {
   };
 }
 
-/** Connections that freeze in a write, or at a random moment. */
+/** Returns connections that freeze in a write, or at a random moment. */
 export function freezes(recording: Recording, ground: FrozenGround, count: number, seed: number): Case[] {
   const random = new Random(seed);
   const hangs = [0, 0, 1_500, 7_000];

@@ -12,10 +12,13 @@ import type { ProofResult } from "../record-result.js";
 
 const run = promisify(execFile);
 const diskBytes = 120 * 2 ** 20;
-/** The space that is freed again: what an administrator would remove, beside what fills the disk by the byte. */
+/**
+ * The space that is freed again: the files that an administrator would remove, beside those that fill the disk by the
+ * byte.
+ */
 const freedBytes = 20 * 2 ** 20;
 const messageBytes = 300_000;
-/** When a call counts as hanging. Far above what any of them takes. */
+/** Time after which a call counts as hanging. Far above what any of them takes. */
 const hangMs = 20_000;
 
 interface Answered {
@@ -25,7 +28,7 @@ interface Answered {
   readonly ms: number;
 }
 
-/** A file system of its own that can be filled, where this process may mount one. */
+/** Mounts a file system of its own that can be filled, if this process may mount one. */
 export async function mountSmallDisk(): Promise<
   { path: string; unmount(): Promise<void> } | { failure: string }
 > {
@@ -47,7 +50,7 @@ export async function mountSmallDisk(): Promise<
   };
 }
 
-/** Fills the disk of a served embedded store twice, frees it, and holds everything acknowledged against the log. */
+/** Fills the disk of a served embedded store twice, frees it, and compares everything acknowledged with the log. */
 export async function fillDisk(
   disk: string,
   engine: EmbeddedEngine,
@@ -78,7 +81,7 @@ export async function fillDisk(
     const filler = fill(disk);
     const whileFull = [await call(server, "GET", "/ready"), await call(server, "GET", "/conversations")];
     for (let index = 0; index < 5; index += 1) whileFull.push(await send(`full-${index}`));
-    // Longer than the node's lease: what it renews is refused as well.
+    // Longer than the node's lease: its renewal is refused as well.
     await sleep(12_000);
     whileFull.push(await call(server, "GET", "/ready"));
     filler.remove();
@@ -148,7 +151,7 @@ async function call(server: ServerProcess, method: string, path: string, body?: 
         ? {}
         : { body: JSON.stringify(body), headers: { "content-type": "application/json" } }),
     });
-    // A stream of events is acknowledged with its head, and goes on as long as the turn.
+    // A stream of events is acknowledged with its head, and lasts as long as the turn.
     const isStream = response.headers.get("content-type")?.includes("ndjson") === true;
     const text = isStream ? "" : await response.text();
     if (isStream) await response.body?.cancel();
@@ -159,7 +162,7 @@ async function call(server: ServerProcess, method: string, path: string, body?: 
   }
 }
 
-/** Takes space of a disk: so much, or all that is left. */
+/** Fills a disk: by `bytes`, or completely. */
 function fill(disk: string, bytes = Infinity): { remove(): void } {
   const path = join(disk, `filler-${performance.now()}`);
   const file = openSync(path, "w");

@@ -8,13 +8,13 @@ import { shortLease } from "../../test/kill/stage.js";
 import { tablesOf } from "../../test/kill/tables.js";
 import type { Ground } from "./lane.js";
 
-/** Nobody waits for a lease here: the folder's lock proves that whoever held one is dead. */
+/** No node waits for a lease here: the folder's lock proves that the previous holder is dead. */
 const folderLease: LeasePace = { ...shortLease, ttlMs: 8_000, renewMs: 1_000 };
 
-/** Longer than the database lets a transaction of a sleeping process stand, as leases have to be. */
+/** Longer than the database lets a transaction of a sleeping process stay open, as leases have to be. */
 export const sleepersLease: LeasePace = { ...shortLease, ttlMs: 5_500, renewMs: 1_000 };
 
-/** One node on an embedded store: the default, a private PostgreSQL, or its fallback. */
+/** Creates a ground with one node on an embedded store: the default, a private PostgreSQL, or its fallback. */
 export function onEmbedded(engine: EmbeddedEngine = "postgres"): Ground {
   const isPglite = engine === "pglite";
   return {
@@ -28,7 +28,7 @@ export function onEmbedded(engine: EmbeddedEngine = "postgres"): Ground {
   };
 }
 
-/** A database of its own on a server that others use as well. */
+/** Creates a ground with a database of its own on a server that others use as well. */
 export function onPostgres(
   postgres: SharedPostgres,
   options: { readonly name: string; readonly prefix: string; readonly lease?: LeasePace },
@@ -44,7 +44,7 @@ export function onPostgres(
   };
 }
 
-/** A server of its own, which can be killed. */
+/** Creates a ground with a server of its own, which can be killed. */
 export async function onOwnPostgres(
   postgres: OwnPostgres,
   options: { readonly name: string; readonly prefix: string },

@@ -6,22 +6,22 @@ import { call, isUnknown, type Place } from "./call.js";
 import { ChatSocket } from "./chat-socket.js";
 import { readEvents } from "./follow.js";
 
-/** How long whoever comes back waits for what it is missing, on a machine that is busy with other things. */
+/** Time that a reconnecting client waits for what it is missing, on a machine that is busy with other things. */
 const patienceMs = 20_000;
-/** How long nothing more has to come, where nothing else says that it was all. */
+/** Time without further frames after which everything has arrived, if nothing else marks the end. */
 const quietMs = 25;
-/** One of so many cursors is tried on a stream, the others on a socket. */
+/** One of this many cursors is tried on a stream, the others on a socket. */
 const streamShare = 4;
 
-/** The log as a client reads it that has nothing yet: over HTTP, event streams and a socket of its own. */
+/** The log as a new client reads it: over HTTP, event streams and a socket of its own. */
 export class HttpLog implements LogReader {
   readonly #url: string;
   readonly #place: Place;
-  /** Where logs end in which nothing runs. */
+  /** Ends of logs in which nothing runs. */
   readonly #ends = new Map<string, string>();
   #socket: Promise<ChatSocket> | undefined;
   #resumed = 0;
-  /** How the last attempt to come back ended. */
+  /** Outcome of the last attempt to reconnect. */
   #why = "";
 
   constructor(url: string) {
@@ -50,7 +50,7 @@ export class HttpLog implements LogReader {
     return { turnId: activeTurn.turnId } as Awaited<ReturnType<LogReader["openTurn"]>>;
   }
 
-  /** Comes back with a cursor while nothing runs, and takes what is missing up to the log's end. */
+  /** Reconnects with a cursor while nothing runs, and reads what is missing up to the log's end. */
   async resume(conversationId: string, cursor: string): Promise<readonly SubscriptionFrame[]> {
     const end = this.#ends.get(conversationId) ?? (await this.meta(conversationId)).cursor;
     this.#ends.set(conversationId, end);
@@ -60,7 +60,7 @@ export class HttpLog implements LogReader {
       isStreamed
         ? this.#resumeOnStream(conversationId, cursor, end)
         : this.#resumeOnSocket(conversationId, cursor, end);
-    // A connection may break here as anywhere: whoever comes back twice gets it all the second time.
+    // A connection may break here as anywhere: a second attempt gets all of it.
     for (let attempt = 1; ; attempt += 1) {
       const frames = await come();
       if (frames.some((frame) => frame.cursor === end) || attempt === 2) {
@@ -92,7 +92,7 @@ export class HttpLog implements LogReader {
       socket.say({ type: "chat.subscribe", conversationId, cursor });
       if (!socket.isOpen) over();
     });
-    // What follows in the same go comes before the echo.
+    // Everything sent in the same go arrives before the echo.
     await socket.echo();
     socket.say({ type: "chat.unsubscribe", conversationId });
     await socket.echo();
@@ -125,7 +125,7 @@ export class HttpLog implements LogReader {
   }
 }
 
-/** Asks once more where a connection broke. */
+/** Repeats a request if a connection broke. */
 async function twice<T>(ask: () => Promise<T>): Promise<T> {
   try {
     return await ask();
@@ -135,7 +135,7 @@ async function twice<T>(ask: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Lets a moment pass between two looks at something that nobody announces. */
+/** Waits a moment between two checks of a state that no event announces. */
 export async function lookAgain(): Promise<void> {
   await sleep(40);
 }

@@ -5,13 +5,13 @@ import type { Slots } from "./slots.js";
 import { Stage, type StageStore } from "./stage.js";
 import type { Tally } from "./tally.js";
 
-/** One case: the scenario, and what happens to it. */
+/** One case: the scenario, and its trouble. */
 export interface Case {
-  /** Where it strikes, for the table. */
+  /** Moment of the strike, for the table. */
   readonly at: string;
   readonly trouble: Trouble;
   readonly conversations?: number;
-  /** What is played; the usual conversation by default. */
+  /** Scenario to play; the usual conversation by default. */
   readonly scenario?: Scenario;
 }
 
@@ -24,8 +24,8 @@ export interface Ground {
 }
 
 /**
- * Plays cases one after the other on a stage whose log grows old: what one case leaves behind, the next one finds. A
- * case that fails takes its stage with it. Several lanes may share one list of cases.
+ * Plays cases one after the other on a stage whose log grows: each case finds what the previous one left behind. A
+ * case that fails ends its stage. Several lanes may share one list of cases.
  */
 export async function playInLanes(
   ground: Ground,

@@ -2,14 +2,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Random } from "../../test/kill/random.js";
 import { NodeDied, type NodeOptions, type NodeReport, RunningNode } from "../../test/kill/running-node.js";
 
-/** The nodes on one store, and where clients turn to. */
+/** The nodes on one store, and the one that clients use. */
 export class Nodes {
   /** In the order in which they were started. */
   readonly all: RunningNode[] = [];
   /** The node that clients prefer. */
   home: RunningNode | undefined;
   onReport: (report: NodeReport) => void = () => {};
-  /** When there was a node again, after there had been none; by `performance.now()`. */
+  /** Time when there was a node again, after there had been none; by `performance.now()`. */
   attendedSince = 0;
   readonly #options: Omit<NodeOptions, "name">;
   readonly #name: string;
@@ -39,19 +39,22 @@ export class Nodes {
     return started;
   }
 
-  /** As many living nodes as asked for. */
+  /** Returns at least `count` live nodes. */
   async atLeast(count: number): Promise<readonly RunningNode[]> {
     while (this.living.length < count) await this.start();
     return this.living;
   }
 
-  /** Any node that lives. */
+  /** Returns any live node. */
   any(): RunningNode | undefined {
     const { living } = this;
     return living.length === 0 ? undefined : this.#random.pick(living);
   }
 
-  /** A node that a client turns to: the home, or with `away` another one; any other than the one to avoid, if there is one. */
+  /**
+   * Returns a node for a client: the home, or with `away` another one; any other than the one to avoid, if there is
+   * one.
+   */
   async reach(
     options: {
       readonly avoid?: RunningNode | undefined;
@@ -67,13 +70,13 @@ export class Nodes {
       const wanted = open.filter((node) => (node === this.home) !== (options.away === true));
       if (wanted.length > 0) return this.#random.pick(wanted);
       if (open.length > 0) return this.#random.pick(open);
-      // The only one there is, once more, after a while.
+      // The only one there is, again, after a while.
       await sleep(20);
       if (living.length > 0) return this.#random.pick(living);
     }
   }
 
-  /** Asks one of the nodes, whichever lives long enough to answer. */
+  /** Calls one of the nodes, whichever lives long enough to answer. */
   async ask<T>(question: (node: RunningNode) => Promise<T>, avoid?: RunningNode): Promise<T> {
     for (;;) {
       const node = await this.reach({ avoid });
@@ -81,7 +84,8 @@ export class Nodes {
         return await question(node);
       } catch (error) {
         if (!(error instanceof NodeDied)) throw error;
-        // Until the system says that the process is gone it counts as living, and would be asked again at once, for ever.
+        // Until the system reports that the process is gone it counts as live, and would be called again at once,
+        // forever.
         await sleep(20);
       }
     }

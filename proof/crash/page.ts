@@ -4,10 +4,10 @@ import { WebSocket } from "ws";
 import type { Finding } from "../../test/kill/verify.js";
 import { lookAgain } from "./http-log.js";
 
-/** How long a page may take to catch up once nothing happens any more. */
+/** Time that a page may take to catch up once nothing happens any more. */
 const patienceMs = 60_000;
 
-/** A page that shows a conversation all the time, with the client that pages have, and comes back by itself. */
+/** A page that shows a conversation all the time, with the client that pages use, and reconnects by itself. */
 export class Page {
   readonly handle: ConversationHandle;
   readonly #connection: Connection;
@@ -25,7 +25,7 @@ export class Page {
     this.handle = this.#connection.conversation(conversationId);
   }
 
-  /** Sends until it is durable. What did not get there is tried again under the same id. */
+  /** Sends until it is durable. A message that did not arrive is sent again under the same id. */
   async send(text: string, messageId: string): Promise<string | undefined> {
     const limitAt = performance.now() + patienceMs;
     let sent = this.handle.send(text, { messageId });
@@ -40,7 +40,7 @@ export class Page {
     }
   }
 
-  /** Waits until it shows the end of the log, and returns what it shows otherwise than it is. */
+  /** Waits until it shows the end of the log, and returns the differences between page and log. */
   async compare(chunks: readonly StoredChunk[]): Promise<Finding[]> {
     const { handle } = this;
     const end = String(chunks.length);

@@ -11,57 +11,59 @@ import { converse, type Scenario } from "./scenario.js";
 import type { Recovery, Stage } from "./stage.js";
 import { Talker } from "./talker.js";
 
-/** How long everything may take to be told to everyone, once nothing runs any more. */
+/** Time that it may take until all clients have received everything, once nothing runs any more. */
 const patienceMs = 60_000;
-/** How many of a viewer's cursors are tried, beside those with which it was cut off. */
+/** Number of a viewer's cursors that are tried, beside those with which it was cut off. */
 const cursorsTried = 8;
 const receiptsTried = 3;
 
-/** What happened to the turns that were open when something was struck. */
+/** Outcome of the turns that were open at the strike. */
 export type TurnFate = "went on to its end" | "ended as interrupted" | "was stopped" | "ended with an error";
 
-/** What came of a case. */
+/** Result of a case. */
 export interface Outcome {
   readonly name: string;
   readonly findings: readonly Finding[];
   readonly recoveries: readonly Recovery[];
   readonly cursorsTried: number;
-  /** How many acknowledged facts were looked for. */
+  /** Number of acknowledged facts that were looked up. */
   readonly facts: number;
   readonly fates: readonly TurnFate[];
   readonly kills: number;
-  /** Whether the moment came for which it was planned; else it happened at the end. */
+  /** True if the planned moment was reached; else it happened at the end. */
   readonly isReached: boolean;
 }
 
-/** What is done to the nodes while clients talk. */
+/** Fault that is injected into the nodes while clients talk. */
 export interface Trouble {
   readonly name: string;
-  /** How many nodes there are. */
+  /** Number of nodes. */
   readonly nodes: 1 | 2;
-  /** Resolves when it has happened, and everything is in living hands again. */
+  /** Resolves when it has happened, and all turns are held by live nodes again. */
   happen(scene: Scene): Promise<void>;
 }
 
-/** What a trouble works with. */
+/** Environment of a trouble. */
 export interface Scene {
   readonly stage: Stage;
-  /** Where the clients are at home. */
+  /** The node that the clients use first. */
   readonly victim: RunningNode;
   readonly talkers: readonly Talker[];
-  /** Lets the clients begin. */
+  /** Lets the clients start. */
   begin(): void;
-  /** Resolves when the clients are done; something has to happen all the same. */
+  /** Resolves when the clients are done; the trouble has to happen anyway. */
   readonly played: Promise<unknown>;
-  /** Notes what was open, and counts a kill. */
+  /** Records the open turns, and counts a kill. */
   struck(): void;
-  /** Notes that the scenario took another way, and that it happens at its end. */
+  /** Records that the scenario took another way, and that it happens at its end. */
   unreached(): void;
-  /** Waits until nothing is in the hands of these any more, and notes how long it took. */
+  /** Waits until these nodes hold nothing any more, and records how long it took. */
   recovered(since: number, gone: readonly RunningNode[]): Promise<void>;
 }
 
-/** Plays the scenario in one or more conversations, lets trouble happen, and holds the log against the clients' books. */
+/**
+ * Plays the scenario in one or more conversations, injects the trouble, and compares the log with the clients' books.
+ */
 export async function play(
   stage: Stage,
   trouble: Trouble,
@@ -102,7 +104,7 @@ export async function play(
     const played = Promise.all(
       talkers.map(async (talker, index) => {
         await begun;
-        // Neighbours are somewhere else in the same scenario.
+        // Neighbors are elsewhere in the same scenario.
         await sleep(index * 150);
         await scenario(talker);
       }),
@@ -159,7 +161,7 @@ export async function play(
   }
 }
 
-/** How things stand, for whoever has to find out why something does not come to an end. */
+/** Describes the current state, for debugging a case that does not end. */
 async function situation(stage: Stage, talkers: readonly Talker[]): Promise<string> {
   const lines: string[] = [];
   const { living } = stage.nodes;
@@ -206,7 +208,7 @@ async function settle(stage: Stage, talkers: readonly Talker[]): Promise<void> {
   }
 }
 
-/** Reads everything anew, as a client that has nothing yet and as clients that come back, and compares. */
+/** Reads everything again, as a new client and as reconnecting clients, and compares. */
 async function examine(
   stage: Stage,
   talkers: readonly Talker[],
@@ -260,7 +262,7 @@ async function checkSettings(stage: Stage, talker: Talker): Promise<Finding[]> {
   return findings;
 }
 
-/** What a client was acknowledged, in all. */
+/** Counts the acknowledgements of a client. */
 function factsIn({ book, settings }: Talker): number {
   const messages = [...book.sent.values()];
   const told = (isSo: (message: SentMessage) => boolean) => messages.filter(isSo).length;
@@ -280,7 +282,7 @@ function factsIn({ book, settings }: Talker): number {
   );
 }
 
-/** Of what kind something is that the tables must not hold. */
+/** Classifies an entry that the tables must not hold. */
 function kindOf(words: string): Finding["kind"] {
   if (/^(a log with a gap|a head whose next seq)/.test(words)) return "gap";
   if (words.startsWith("a call")) return "call";

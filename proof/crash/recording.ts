@@ -4,12 +4,12 @@ import type { Scenario } from "./scenario.js";
 import type { Stage } from "./stage.js";
 import type { Strike } from "./strike.js";
 
-/** What can happen at any time, in no order, and is no moment of the scenario. */
+/** Calls that can happen at any time, in no order, and are no moment of the scenario. */
 const passing = new Set(["claimExpired", "create"]);
 
 /** The moments of a scenario that was played without trouble. */
 export interface Recording {
-  /** The kinds of the frames that its followers were told, in order. */
+  /** The kinds of the frames that its followers received, in order. */
   readonly frames: readonly string[];
   /** The calls of the store that wrote something. */
   readonly calls: readonly { readonly method: string; readonly nth: number }[];
@@ -17,7 +17,7 @@ export interface Recording {
   readonly ms: number;
 }
 
-/** Plays the scenario once, on one node and without trouble, and writes down its moments. */
+/** Plays the scenario once, on one node and without trouble, and records its moments. */
 export async function record(
   stage: Stage,
   options: { readonly id: string; readonly seed: number; readonly scenario?: Scenario },
@@ -56,12 +56,12 @@ export async function record(
   return { recording: { frames, calls, acknowledgements, ms }, outcome };
 }
 
-/** A strike at every frame: before it is told, and after; `whens` says which of both. */
+/** Returns a strike at every frame: before it is sent, or after; `whens` selects. */
 export function frameStrikes({ frames }: Recording, whens: readonly ("before" | "after")[]): Strike[] {
   return frames.flatMap((_, index) => whens.map((when) => ({ how: "frame", nth: index + 1, when }) as const));
 }
 
-/** Strikes at every call of the store that writes: before it, in it and after it. */
+/** Returns strikes at every call of the store that writes: before it, in it and after it. */
 export function callStrikes({ calls }: Recording, random: Random, isEmbedded: boolean): Strike[] {
   return calls.flatMap(({ method, nth }) => {
     const inside = isEmbedded ? { delayMs: random.between(0, 6) } : { sends: random.between(1, 3) };
@@ -72,7 +72,7 @@ export function callStrikes({ calls }: Recording, random: Random, isEmbedded: bo
   });
 }
 
-/** A strike at every acknowledgement. */
+/** Returns a strike at every acknowledgement. */
 export function acknowledgementStrikes({ acknowledgements }: Recording): Strike[] {
   return Array.from({ length: acknowledgements }, (_, index) => ({
     how: "acknowledgement" as const,
@@ -80,7 +80,7 @@ export function acknowledgementStrikes({ acknowledgements }: Recording): Strike[
   }));
 }
 
-/** Strikes at moments of the scenario that nothing announces. */
+/** Returns strikes at moments of the scenario that nothing announces. */
 export function randomStrikes({ ms }: Recording, random: Random, count: number): Strike[] {
   return Array.from({ length: count }, () => ({
     how: "moment" as const,

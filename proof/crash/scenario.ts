@@ -7,8 +7,9 @@ import { isRefusedWith } from "./until-answered.js";
 export type Scenario = (talker: Talker) => Promise<void>;
 
 /**
- * The scenario: a conversation in which everything happens that can happen to one. What a step waits for comes to pass
- * also when a node dies before it; then the steps after it are about a turn that was cut short, or went on elsewhere.
+ * The scenario: a conversation in which everything happens that can happen to one. Each step gets what it waits for
+ * even when a node dies before it; then the steps after it are about a turn that was cut short, or continued
+ * elsewhere.
  */
 export async function converse(talker: Talker): Promise<void> {
   await talk(talker);
@@ -44,7 +45,7 @@ async function stopInTheMiddle(talker: Talker): Promise<void> {
   await talker.rest();
 }
 
-/** A compaction with a message that waits for it, and a fork that goes on by itself. */
+/** A compaction with a message that waits for it, and a fork that continues by itself. */
 async function compactAndFork(talker: Talker): Promise<void> {
   const compaction = talker.compact();
   await talker.untilActive(compaction);
@@ -57,8 +58,8 @@ async function compactAndFork(talker: Talker): Promise<void> {
 }
 
 /**
- * The scenario of decisions: a turn with calls that are allowed, denied, changed, and decided on by two people at once; a
- * turn that is stopped while it waits; and one with questions, from the model and from a tool that runs.
+ * The scenario of decisions: a turn with calls that are allowed, denied, changed, and decided on by two people at
+ * once; a turn that is stopped while it waits; and one with questions, from the model and from a tool that runs.
  */
 export async function decide(talker: Talker): Promise<void> {
   const paid = await talker.send("pay");
@@ -77,8 +78,9 @@ export async function decide(talker: Talker): Promise<void> {
 const pieceBytes = 256 * 1_024;
 
 /**
- * The scenario of files: messages with files, in the log and in the queue, some of them with the same bytes; a queued one
- * that is taken out; an upload that is never sent; and a conversation with files that is forked, and removed with its fork.
+ * The scenario of files: messages with files, in the log and in the queue, some of them with the same bytes; a queued
+ * one that is removed; an upload that is never sent; and a conversation with files that is forked, and removed with
+ * its fork.
  */
 export async function attach(talker: Talker): Promise<void> {
   const { uploader } = talker;
@@ -107,7 +109,7 @@ export async function attach(talker: Talker): Promise<void> {
 
 type Sizes = Readonly<Record<string, number>>;
 
-/** Uploads files and sends them; both again, where they have expired before they were sent. */
+/** Uploads files and sends them; both again, if they expired before they were sent. */
 async function sendFiles(talker: Talker, sizes: Sizes, conversationId?: string): Promise<SentMessage> {
   const place = conversationId === undefined ? {} : { conversationId };
   return attaching(talker, sizes, (parts) => {

@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 
-/** Lets only so many things go on at a time; the others wait in line. */
+/** Limits the number of concurrent tasks; the others wait in line. */
 export class Slots {
   #free: number;
   readonly #waiting: (() => void)[] = [];

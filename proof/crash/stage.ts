@@ -7,40 +7,43 @@ import { lookAgain } from "./http-log.js";
 import { Nodes } from "./nodes.js";
 import { Stall } from "./stall.js";
 
-/** How long behind the end of a lease a turn may stay open. */
+/** Time after the end of a lease that a turn may stay open. */
 const graceMs = 2_000;
-/** When it is given up. */
+/** Time after which it is given up. */
 const patienceMs = 30_000;
 
 /** A store to play on. */
 export interface StageStore {
   readonly store: NodeStore;
   readonly lease: LeasePace;
-  /** Where the tables can be read while nodes run. */
+  /** Reads the tables while nodes run, if possible. */
   readonly readTables?: ReadTables;
   remove(): Promise<void>;
 }
 
-/** How long something stayed in the hands of nobody. */
+/** Time during which no live node held something. */
 export interface Recovery {
-  /** From the death, or whatever it was, until everything was in living hands. */
+  /** From the death, or another trouble, until live nodes held everything. */
   readonly ms: number;
-  /** How long it might have taken. */
+  /** Upper bound of that time. */
   readonly limitMs: number;
 }
 
-/** Short, so that what is left behind goes before the next case; longer than it takes to send a file that was uploaded. */
+/**
+ * Short, so that leftover files are removed before the next case; longer than it takes to send a file that was
+ * uploaded.
+ */
 export const filePace = { unsentMs: 2_500, stalledMs: 1_500, sweepMs: 100 };
 
 /** Short texts: as many kinds of moments in as little time as possible. */
 const pace: Partial<NodeOptions> = { pieces: 2, pieceMs: 2, slowMs: 90, files: filePace };
 
-/** One store with nodes on it that can be talked to. */
+/** One store with running nodes. */
 export class Stage {
   readonly nodes: Nodes;
   readonly lease: LeasePace;
   readonly readTables: ReadTables | undefined;
-  /** Messages that clients took out of queues. */
+  /** Messages that clients removed from queues. */
   readonly removed = new Set<string>();
   /** The files that messages refer to, by hash, with their sizes. */
   readonly files = new Map<string, number>();
@@ -57,8 +60,8 @@ export class Stage {
   }
 
   /**
-   * Waits until nothing is in the hands of these, who are dead or asleep; or without any, of nobody: under a name that
-   * no node has any more. On an embedded store nobody waits for leases, but for the next node.
+   * Waits until these nodes, which are dead or asleep, hold nothing; or without any, until nothing is held under a
+   * name that no node has any more. On an embedded store no node waits for leases, but for the next node.
    */
   async recovered(
     since: number,
@@ -91,7 +94,7 @@ export class Stage {
     }
   }
 
-  /** Where a client connects that does not know of nodes. */
+  /** Returns the address for a client that does not know of nodes. */
   async url(): Promise<string> {
     this.#door ??= Door.open(this.nodes);
     return (await this.#door).url;
@@ -113,12 +116,12 @@ export class Stage {
   }
 }
 
-/** A node that loses its lease goes on under its name with a number behind it. */
+/** A node that loses its lease continues under its name with a number appended. */
 function isNameOf(nodes: readonly RunningNode[]): (holder: string) => boolean {
   return (holder) => nodes.some(({ name }) => holder === name || holder.startsWith(`${name}+`));
 }
 
-/** A node that dies, or has no store, cannot say. */
+/** A node that dies, or has no store, cannot answer. */
 function unavailable(): undefined {
   return undefined;
 }

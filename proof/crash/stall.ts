@@ -1,10 +1,10 @@
 const tickMs = 50;
-/** How many plain questions a take-over is made of: reading what is open, then writing how it goes on. */
+/** Number of plain queries that a take-over consists of: reading what is open, then writing how it continues. */
 const questionsPerTakeOver = 6;
 
 /**
- * Measures how much slower this machine is than one with nothing else to do: how late it does what is due, and how long
- * a node takes to answer a plain question about its store, which takes next to no time where nobody is in the way.
+ * Measures how much slower this machine is than an idle one: the delay of its timers, and the time a node takes to
+ * answer a plain query to its store, which takes next to no time on an idle machine.
  */
 export class Stall {
   readonly #timer: NodeJS.Timeout;
@@ -20,12 +20,12 @@ export class Stall {
     }, tickMs);
   }
 
-  /** By how much everything may be late. */
+  /** Returns the delay that everything may have. */
   get ms(): number {
     return Math.max(this.#latestMs, performance.now() - this.#dueAt) + questionsPerTakeOver * this.#slowestMs;
   }
 
-  /** Waits for the answer to a plain question, and notes how long that took. */
+  /** Waits for the answer to a plain query, and records how long that took. */
   async measure<T>(answer: Promise<T>): Promise<T> {
     const from = performance.now();
     const value = await answer;

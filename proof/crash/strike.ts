@@ -1,17 +1,19 @@
 import type { KillPlan } from "../../test/kill/running-node.js";
 
-/** When a node is struck. */
+/** Moment when a node is struck. */
 export type Strike =
-  /** At a frame for the followers of the conversation, counted from 1: before any byte of it left, or right after. */
+  /**
+   * At a frame for the followers of the conversation, counted from 1: before any byte of it is sent, or right after.
+   */
   | { readonly how: "frame"; readonly nth: number; readonly when: "before" | "after" }
-  /** At a call of the store: before it is made, in it, or after it and before anyone knows. */
+  /** At a call of the store: before it is made, in it, or after it and before its result is known. */
   | { readonly how: "store"; readonly point: KillPlan["point"] & { readonly kind: "store" } }
-  /** As soon as the client holds so many acknowledgements. */
+  /** As soon as the client holds this many acknowledgements. */
   | { readonly how: "acknowledgement"; readonly nth: number }
-  /** So long after the scenario began. */
+  /** This long after the scenario began. */
   | { readonly how: "moment"; readonly ms: number };
 
-/** What is told of a strike. */
+/** Returns the name of a strike for reports. */
 export function nameOf(strike: Strike): string {
   switch (strike.how) {
     case "frame":

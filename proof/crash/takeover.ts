@@ -6,9 +6,9 @@ import { sleepMs } from "../../test/kill/stage.js";
 import type { ProofResult } from "../record-result.js";
 import { lookAgain } from "./http-log.js";
 
-/** By when the turns of a killed process are in living hands, or at their end, for 99 of 100 of them. */
+/** Time within which the turns of a killed process are held by a live node, or have ended, for 99 of 100 of them. */
 const limitMs = 2_000;
-/** When it is given up. */
+/** Time after which it is given up. */
 const patienceMs = 60_000;
 
 /** Kills nodes that keep their leases as they do by default, and measures how long their turns stay with them. */
@@ -21,7 +21,7 @@ export async function measureTakeovers(
   const nodes: RunningNode[] = [];
   const start = async () => {
     const name = `takeover-${nodes.length + 1}`;
-    // Turns last for longer than it takes to kill their node and to find it.
+    // Turns last longer than it takes to kill their node and to detect it.
     const options = {
       name,
       store: { url },
@@ -56,7 +56,7 @@ export async function measureTakeovers(
   }
 }
 
-/** Waits until nothing is in the hands of the dead one any more. Returns how long that took. */
+/** Waits until the dead node holds nothing any more. Returns how long that took. */
 async function heldBy(
   other: RunningNode,
   conversationId: string,
@@ -73,7 +73,7 @@ async function heldBy(
   }
 }
 
-/** How long turns stayed with nodes that were killed. */
+/** Times that turns stayed with nodes that were killed. */
 export class Takeovers {
   readonly #ms: readonly number[];
 

@@ -17,22 +17,22 @@ import { Uploader } from "./uploader.js";
 
 type Way = "chat" | "page" | "queue" | "steer" | "fork";
 
-/** A setting that was given: the last one that was acknowledged is the one that counts. */
+/** A setting that was sent: the last acknowledged one counts. */
 export interface ToldSetting {
   readonly conversationId: string;
   readonly name: "title" | "reasoning-effort";
   readonly value: string;
 }
 
-/** A message on its way: `done` rejects where it is refused. */
+/** A message on its way: `done` rejects if it is refused. */
 export interface SentAttempt {
   readonly message: SentMessage;
   readonly done: Promise<void>;
 }
 
 /**
- * A client with one conversation, over HTTP and a socket, of nodes that may die or sleep at any moment. It asks again,
- * with the same ids, until it is answered, and writes into its book whatever it was told.
+ * A client with one conversation, over HTTP and a socket, of nodes that may die or sleep at any moment. It repeats
+ * requests, with the same ids, until it is answered, and records everything it receives in its book.
  */
 export class Talker {
   readonly book = new Book();
@@ -52,7 +52,7 @@ export class Talker {
   readonly #decider: Decider;
   #count = 0;
 
-  /** `url` is where its page connects: one address for all nodes. */
+  /** `url` is the address of its page: one for all nodes. */
   constructor(nodes: Nodes, url: string, prefix: string) {
     this.#nodes = nodes;
     this.#prefix = prefix;
@@ -62,7 +62,7 @@ export class Talker {
     this.#decider = new Decider(nodes, this.book, this.conversationId, () => this.onAcknowledged());
   }
 
-  /** The conversation and its forks, as far as they are known to exist. */
+  /** Returns the conversation and its forks, as far as they are known to exist. */
   get conversationIds(): string[] {
     const forks = [...this.book.forks].flatMap(([id, { isKnown }]) => (isKnown ? [id] : []));
     return [this.conversationId, ...forks];
@@ -72,7 +72,7 @@ export class Talker {
     return this.#followers;
   }
 
-  /** Makes the conversation and follows it, on a socket and on a stream. */
+  /** Creates the conversation and follows it, on a socket and on a stream. */
   async begin(): Promise<void> {
     await this.#insist("create", (place) =>
       call(place, "POST /conversations", { body: { id: this.conversationId } }),
@@ -98,12 +98,12 @@ export class Talker {
     return { message, sealed: this.#chat(message) };
   }
 
-  /** A conversation beside the main one, which is to be removed. */
+  /** Returns the id of a conversation beside the main one, which is to be removed. */
   sideId(name: string): string {
     return `${this.#prefix}${name}`;
   }
 
-  /** Forgets a message that was refused, or that went with its conversation. */
+  /** Forgets a message that was refused, or that was removed with its conversation. */
   forget({ messageId }: SentMessage): void {
     this.book.sent.delete(messageId);
   }
@@ -119,19 +119,19 @@ export class Talker {
     return message;
   }
 
-  /** What the page shows otherwise than it is in the log. */
+  /** Returns the differences between the page and the log. */
   comparePage(chunks: readonly StoredChunk[]): Promise<Finding[]> {
     return this.#page.compare(chunks);
   }
 
-  /** Sends a message that waits its turn. */
+  /** Sends a message that waits for its turn. */
   async enqueue(kind: TurnKind): Promise<SentMessage> {
     const message = this.#message(kind, "queue");
     await this.#enqueue(message, "queue");
     return message;
   }
 
-  /** The same, with files that may have expired. */
+  /** Sends a message that waits for its turn, with files that may have expired. */
   enqueueParts(kind: TurnKind, parts: readonly SentPart[]): SentAttempt {
     const message = this.#message(kind, "queue", undefined, parts);
     return { message, done: this.#enqueue(message, "queue") };
@@ -178,7 +178,7 @@ export class Talker {
     ).catch(unlessRefusedWith("message_conflict", "invalid_request"));
   }
 
-  /** Takes a waiting message out, unless it was delivered. */
+  /** Removes a waiting message, unless it was delivered. */
   async remove(message: SentMessage): Promise<void> {
     const params = { id: message.conversationId, messageId: message.messageId };
     try {
@@ -192,7 +192,7 @@ export class Talker {
       message.removal = "done";
     } catch (error) {
       if (!isRefusedWith(error, "message_conflict", "invalid_request")) throw error;
-      // It was delivered, and whatever is in the log was never taken out.
+      // It was delivered, and what is in the log was not removed.
       delete message.removal;
     }
   }
@@ -218,7 +218,7 @@ export class Talker {
     await this.#insist("stop", (place) => call(place, "POST /conversations/:id/stop", { params }));
   }
 
-  /** Asks once: a second time would be a second compaction. */
+  /** Sends one request: a second one would be a second compaction. */
   async compact(): Promise<void> {
     const asked: Book["compactions"][number] = { conversationId: this.conversationId, outcome: "unknown" };
     this.book.compactions.push(asked);
@@ -235,7 +235,7 @@ export class Talker {
     }
   }
 
-  /** Resolves when something runs, a turn or a compaction; or with what was awaited, if that is over before. */
+  /** Resolves when something runs, a turn or a compaction; or with `over`, if that is done before. */
   async untilActive(over: Promise<unknown>): Promise<void> {
     let isOver = false;
     const end = () => {
@@ -248,7 +248,7 @@ export class Talker {
     }
   }
 
-  /** Forks behind the newest turn that is known to be sealed, with a message that opens the fork's first turn. */
+  /** Forks after the newest turn that is known to be sealed, with a message that opens the fork's first turn. */
   async fork(kind: TurnKind): Promise<SentMessage> {
     const seals = [...this.book.sealed.values()].filter(
       (seal) => seal.conversationId === this.conversationId,
@@ -262,7 +262,7 @@ export class Talker {
     return message;
   }
 
-  /** Waits until nothing runs and nothing waits; goes on where something is paused. */
+  /** Waits until nothing runs and nothing waits; resumes what is paused. */
   async rest(id = this.conversationId): Promise<void> {
     const params = { id };
     const limitAt = performance.now() + stuckMs;
@@ -288,22 +288,22 @@ export class Talker {
     await this.#told.until(`${tool} works on ${message.messageId}`, isSo);
   }
 
-  /** Resolves when a message's turn is sealed, by what followers were told. */
+  /** Resolves when a message's turn is sealed, by the events that followers received. */
   async untilSealed(message: SentMessage): Promise<void> {
     await this.#told.until(`the turn of ${message.messageId} is sealed`, () => this.#told.isSealed(message));
   }
 
-  /** Decides on all that the turn of a message asks for, until it is sealed. */
+  /** Decides on all requests of a message's turn, until it is sealed. */
   async decideAll(message: SentMessage): Promise<void> {
     await this.#decider.decideUntil(() => this.#told.isSealed(message));
   }
 
-  /** Decides on the first that the turn of a message asks for. */
+  /** Decides on the first request of a message's turn. */
   async decideOnce(message: SentMessage): Promise<void> {
     await this.#decider.decideOnce(() => this.#told.isSealed(message));
   }
 
-  /** Sends the newest messages again, the way they were sent, and returns where the answer is another one. */
+  /** Sends the newest messages again, the way they were sent, and returns the answers that differ. */
   async checkReceipts(newest: number): Promise<string[]> {
     const problems: string[] = [];
     for (const message of [...this.book.sent.values()].slice(-newest)) {

@@ -2,7 +2,7 @@ import type { FindingKind } from "../../test/kill/verify.js";
 import type { ProofResult } from "../record-result.js";
 import type { Outcome, TurnFate } from "./play.js";
 
-/** What did not even come to an end. */
+/** A case that did not end, or another finding. */
 type Miss = FindingKind | "stuck";
 
 interface Row {
@@ -26,19 +26,19 @@ const fates: readonly TurnFate[] = [
   "ended with an error",
 ];
 
-/** What is counted beside the usual: its column, and its claim. */
+/** Further counts: their column, and their claim. */
 export interface TallyExtra {
   readonly kind: FindingKind;
   readonly column: string;
   readonly claim: string;
 }
 
-/** Counts what came of all cases, by ground and by where they struck. */
+/** Counts the results of all cases, by ground and by moment. */
 export class Tally {
   readonly #rows: Row[] = [];
   readonly #about: string;
   readonly #extras: readonly TallyExtra[];
-  /** What was not as it should be, in words. */
+  /** Findings, in words. */
   readonly words: string[] = [];
 
   constructor(about = "", extras: readonly TallyExtra[] = []) {
@@ -59,7 +59,7 @@ export class Tally {
     for (const { kind, words } of outcome.findings) this.#miss(row, kind, `${outcome.name}: ${words}`);
   }
 
-  /** A case that came to no end. */
+  /** Adds a case that did not end. */
   addStuck(ground: string, at: string, name: string, error: unknown): void {
     const row = this.#row(ground, at);
     row.cases += 1;
@@ -120,7 +120,7 @@ export class Tally {
     ];
   }
 
-  /** The claims, each with the figure that it stands on. */
+  /** Returns the claims, each with its figure. */
   statements(leastKills: number): string[] {
     const facts = sum(this.#rows, (row) => row.facts);
     const cursors = sum(this.#rows, (row) => row.cursors);

@@ -2,11 +2,11 @@ import type { SubscriptionFrame } from "@parley/core/runtime";
 import type { AgentEvent } from "@parley/wire";
 import type { Book, SentMessage } from "../../test/kill/book.js";
 
-/** What a client was told of its turns, and those who wait to be told more. */
+/** Events that a client received of its turns, and waiters for further ones. */
 export class Told {
   readonly #book: Book;
   readonly #patienceMs: number;
-  /** The turns that messages are in. */
+  /** The turns of messages. */
   readonly #turns = new Map<string, string>();
   /** The tools that work, as `<message> <tool>`. */
   readonly #working = new Set<string>();
@@ -17,7 +17,7 @@ export class Told {
     this.#patienceMs = patienceMs;
   }
 
-  /** Takes in what the book has taken in. */
+  /** Adds a frame that the book has recorded. */
   frame(frame: SubscriptionFrame): void {
     if (frame.type === "chat.chunks") {
       for (const { role, messageId, turnId } of frame.chunks) {
@@ -44,7 +44,10 @@ export class Told {
     return this.#working.has(`${messageId} ${tool}`);
   }
 
-  /** Whoever was away while a turn ended is not told of that, but finds its rows in a log in which nothing runs. */
+  /**
+   * A client that was away when a turn ended does not receive its end, but finds its rows in a log in which nothing
+   * runs.
+   */
   isSealed({ conversationId, messageId, receipt }: SentMessage): boolean {
     const turnId = this.#turns.get(messageId) ?? receipt?.turnId;
     if (turnId === undefined || this.#book.sealed.has(turnId)) return turnId !== undefined;
@@ -55,7 +58,7 @@ export class Told {
     });
   }
 
-  /** Resolves when it is so, asked again whenever something was told. */
+  /** Resolves when it is so, checked whenever something was received. */
   async until(what: string, isSo: () => boolean): Promise<void> {
     if (isSo()) return;
     await new Promise<void>((resolve, reject) => {

@@ -3,11 +3,11 @@ import type { PostgresServer } from "../../test/harness/postgres-server.js";
 import type { Scene, Trouble } from "./play.js";
 import { nameOf, type Strike } from "./strike.js";
 
-/** A node is killed; the next one is started at once, and may be killed as well. */
+/** Kills a node; the next one is started at once, and may be killed as well. */
 export function death(options: {
   readonly nodes: 1 | 2;
   readonly strike: Strike;
-  /** So long after the next node was started, whoever is to take over dies as well. */
+  /** Time after the start of the next node at which the node that takes over is killed as well. */
   readonly againMs?: number | undefined;
 }): Trouble {
   const { nodes, strike, againMs } = options;
@@ -23,7 +23,7 @@ export function death(options: {
       const recovered = [scene.recovered(performance.now(), [victim])];
       const replacement = stage.nodes.start();
       if (againMs !== undefined) {
-        // Of two nodes it is the one that takes over, of one the one that came after.
+        // Of two nodes it is the one that takes over, of one its replacement.
         const heir = other ?? (await replacement);
         await sleep(againMs);
         await heir.kill();
@@ -36,7 +36,7 @@ export function death(options: {
   };
 }
 
-/** A node falls asleep, longer than its lease lasts, and wakes up among others who went on without it. */
+/** Suspends a node for longer than its lease lasts; it wakes up when others have continued without it. */
 export function sleepOfANode(options: { readonly strike: Strike; readonly extraMs: number }): Trouble {
   const { strike, extraMs } = options;
   return {
@@ -55,7 +55,7 @@ export function sleepOfANode(options: { readonly strike: Strike; readonly extraM
   };
 }
 
-/** The database server is killed and comes back after a while. */
+/** Kills the database server, which comes back after a while. */
 export function outage(options: {
   readonly server: PostgresServer;
   readonly nodes: 1 | 2;
@@ -77,7 +77,7 @@ export function outage(options: {
   };
 }
 
-/** Waits for the moment and does what is to be done; whoever is at a point of its own does it to itself. */
+/** Waits for the moment and strikes; a node that has a kill point of its own strikes itself. */
 export async function reach(
   { victim, talkers, begin, played, unreached }: Scene,
   strike: Strike,

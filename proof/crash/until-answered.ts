@@ -3,12 +3,12 @@ import { Refused, type RunningNode } from "../../test/kill/running-node.js";
 import { isUnknown, type Place, patienceAfter } from "./call.js";
 import type { Nodes } from "./nodes.js";
 
-/** How long anything may take until it is called stuck, all deaths on the way included. */
+/** Time after which anything counts as stuck, all deaths on the way included. */
 export const stuckMs = 120_000;
 
 /**
- * Asks until there is an answer, each time where a node lives, and waits longer for one that lives and does not answer.
- * A conversation that is busy is asked again when it may no longer be.
+ * Repeats a request until there is an answer, each time to a live node, and waits longer for one that lives and does
+ * not answer. A conversation that is busy is retried when it may no longer be.
  */
 export async function untilAnswered<T>(
   nodes: Nodes,
@@ -35,7 +35,7 @@ export async function untilAnswered<T>(
   }
 }
 
-/** Whether the server refused, with one of these codes. */
+/** Returns true if the server refused with one of these codes. */
 export function isRefusedWith(error: unknown, ...codes: readonly string[]): boolean {
   return error instanceof Refused && codes.includes(error.code);
 }

@@ -6,7 +6,7 @@ import { lookAgain } from "./http-log.js";
 import type { Nodes } from "./nodes.js";
 import { isRefusedWith, stuckMs, untilAnswered } from "./until-answered.js";
 
-/** A client's files: uploads that are tried again until one is answered, and what their bytes were. */
+/** A client's files: uploads that are retried until one is answered, and their bytes. */
 export class Uploader {
   readonly #nodes: Nodes;
   readonly #prefix: string;
@@ -18,7 +18,7 @@ export class Uploader {
     this.#onAcknowledged = onAcknowledged;
   }
 
-  /** Uploads a file of so many bytes; the same name is the same bytes. What was cut off is left behind. */
+  /** Uploads a file of `size` bytes; the same name is the same bytes. An upload that was cut off is left behind. */
   async upload(name: string, size: number): Promise<{ readonly info: UploadInfo; readonly part: SentPart }> {
     const bytes = bytesOf(`${this.#prefix}${name}`, size);
     const info = await untilAnswered(this.#nodes, `upload ${name}`, ({ url, patienceMs = 0 }) =>
@@ -47,7 +47,7 @@ export class Uploader {
     this.#onAcknowledged();
   }
 
-  /** Rejects unless a conversation has so many files and all of them can be read. */
+  /** Rejects unless a conversation has `count` files and all of them can be read. */
   async expectFiles(id: string, count: number): Promise<void> {
     const { chunks } = await untilAnswered(this.#nodes, `history of ${id}`, (place) =>
       call(place, "GET /conversations/:id", { params: { id } }),
@@ -76,7 +76,7 @@ export class Uploader {
     this.#onAcknowledged();
   }
 
-  /** Resolves when the store has no such file any more. */
+  /** Resolves when the store does not have the file any more. */
   async untilGone(hash: string): Promise<void> {
     const limitAt = performance.now() + stuckMs;
     while (await this.#nodes.ask((node) => node.hasFile(hash))) {
@@ -86,7 +86,7 @@ export class Uploader {
   }
 }
 
-/** Reads the file of a message; its hash, or undefined where there is none. */
+/** Reads the file of a message; returns its hash, or undefined if there is none. */
 export async function readFileHash(
   { url, patienceMs = stuckMs }: Place,
   conversationId: string,

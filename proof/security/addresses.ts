@@ -1,12 +1,12 @@
 import { isPublicAddress } from "../../packages/http/src/guard/public-address.js";
 
 /**
- * An address of this machine that stands for the open internet: pages there may be fetched, so that redirects from it
+ * An address of this machine that represents the open internet: pages there may be fetched, so that redirects from it
  * and names that resolve to it can be tried without a network.
  */
 export const openAddress = "127.0.0.2";
 
-/** As the tool judges by itself, but for the one that stands for the open internet. */
+/** Decides like the tool itself, except for the address that represents the open internet. */
 export function isAllowedAddress(address: string): boolean {
   return address === openAddress || isPublicAddress(address);
 }
@@ -62,7 +62,7 @@ export const closedHosts = [
   "LOCALHOST",
 ];
 
-/** Names that resolve as they like, to be told by a resolver of our own. */
+/** Names with arbitrary answers, resolved by a resolver of the test. */
 export const names: Readonly<Record<string, readonly (readonly string[])[]>> = {
   "localhost.": [["127.0.0.1"]],
   "ip6-localhost": [["::1"]],
@@ -74,11 +74,11 @@ export const names: Readonly<Record<string, readonly (readonly string[])[]>> = {
   "unspecified.rebind.test": [["0.0.0.0"]],
   "mixed.rebind.test": [[openAddress, "127.0.0.1"]],
   "other-way.rebind.test": [["127.0.0.1", openAddress]],
-  // Another answer each time: what was checked must be what is connected to.
+  // Another answer each time: the connection must go to the address that was checked.
   "changing.rebind.test": [[openAddress], ["127.0.0.1"], ["127.0.0.1"], ["127.0.0.1"]],
 };
 
-/** Addresses that are not fetched at all, whatever the list of hosts says. */
+/** Returns addresses that are not fetched at all, whatever the list of hosts allows. */
 export const otherUrls = (port: number): string[] => [
   "file:///etc/passwd",
   "ftp://127.0.0.1/",

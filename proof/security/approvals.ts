@@ -20,7 +20,7 @@ const json = { "content-type": "application/json" };
 /** Arguments that would break out of a line, turn it around or hide in it, if they were shown as anything but data. */
 const hostile = '"\u202e\u2066\u0000\u001b[2J</script><img src=x onerror=alert(1)>';
 
-/** A tool that needs an approval, and counts how often it ran. */
+/** Creates a tool that needs an approval, and records its runs. */
 function payment(ran: unknown[]): Tool<never> {
   const pay: Tool<{ amount: number; note?: string }> = {
     name: "pay",
@@ -40,8 +40,8 @@ function payment(ran: unknown[]): Tool<never> {
 }
 
 /**
- * Attacks what waits for a person: by other owners, with keys that may not decide, with decisions on other bytes, with
- * decisions of another kind, and after the decision. With `weak`, all keys are the owner's and may decide.
+ * Attacks requests that wait for a person: by other owners, with keys that may not decide, with decisions on other
+ * bytes, with decisions of another kind, and after the decision. With `weak`, all keys are the owner's and may decide.
  */
 export async function attackApprovals(area: Area, secrets: Secrets, weak: boolean): Promise<void> {
   const ran: unknown[] = [];
@@ -86,7 +86,7 @@ async function ask(stand: Stand, conversationId: string, input: unknown): Promis
   return only(stand, conversationId);
 }
 
-/** Brings a tool of the caller, and returns the request for its output. */
+/** Sends a tool of the caller, and returns the request for its output. */
 async function offer(stand: Stand, conversationId: string): Promise<PendingRequest> {
   const me = stand.runtime.forOwner(victim);
   const message = callTools([{ tool: "show", input: {} }]);
@@ -126,7 +126,10 @@ async function respondOnSocket(socket: TestSocket, message: WsChatRespond): Prom
   return answer?.type === "chat.error" ? answer.code : answer?.type;
 }
 
-/** Another owner, with every scope there is: none of it is visible, and the answers are those of an unknown id. */
+/**
+ * Attacks as another owner, with every scope there is: none of it is visible, and the answers are those of an unknown
+ * id.
+ */
 async function attackFromOutside(
   stand: Stand,
   key: string,
@@ -174,7 +177,7 @@ async function attackFromOutside(
   socket.raw.terminate();
 }
 
-/** The owner's own keys that may not decide. */
+/** Attacks with the owner's own keys that may not decide. */
 async function attackWithoutScope(
   stand: Stand,
   key: string,
@@ -206,7 +209,7 @@ async function attackWithoutScope(
   socket.raw.terminate();
 }
 
-/** The approval of a request as clients of other protocols send it. */
+/** Returns the approval of a request as clients of other protocols send it. */
 function decidingByFaces({ conversationId, turnId, requestId, toolCallId }: PendingRequest) {
   const approval = { id: requestId, approved: true };
   const part = { type: "dynamic-tool", toolName: "pay", toolCallId, state: "approval-responded", approval };
@@ -222,7 +225,7 @@ function decidingByFaces({ conversationId, turnId, requestId, toolCallId }: Pend
   return Object.fromEntries(calls);
 }
 
-/** A key that may decide is not one that may hand in outputs. */
+/** Checks that a key that may decide may not send outputs. */
 async function attackOutput(
   stand: Stand,
   { key, request }: { readonly key: string; readonly request: PendingRequest },
@@ -240,7 +243,7 @@ async function attackOutput(
   }
 }
 
-/** Whoever may decide, decides on these bytes, in these words, and on this request. */
+/** Checks that a key that may decide can only decide on these bytes, in this form, and on this request. */
 async function attackWithWrongBytes(
   stand: Stand,
   key: string,
@@ -279,7 +282,7 @@ async function attackWithWrongBytes(
   }
 }
 
-/** The right key with the right bytes decides once; all that comes later changes nothing. */
+/** Checks that the right key with the right bytes decides once, and that later attempts change nothing. */
 async function checkHonest(
   stand: Stand,
   key: string,

@@ -9,7 +9,7 @@ interface Run {
   readonly what: string;
   readonly args: readonly string[];
   readonly env?: NodeJS.ProcessEnv;
-  /** Files of the folder that it runs in. */
+  /** Files of its working folder. */
   readonly files?: Readonly<Record<string, string>>;
 }
 
@@ -135,7 +135,7 @@ async function check({ what, args, env, files = {} }: Run, area: Area, secrets: 
   }
 }
 
-/** A key is printed once, when it is made; a server that runs with it writes it nowhere. */
+/** Checks that a key is printed once, when it is created; a server that runs with it writes it nowhere. */
 async function checkKeys(area: Area, secrets: Secrets): Promise<void> {
   const place = new Workplace();
   try {

@@ -30,7 +30,7 @@ interface Attacked {
   close(): Promise<void>;
 }
 
-/** A server that other machines reach, whose connections may lead to `allowed` beside public addresses. */
+/** Opens a server that other machines reach, whose connections may lead to `allowed` beside public addresses. */
 async function openAttacked(place: Workplace, allowed: readonly string[]): Promise<Attacked> {
   const folder = place.store;
   const config = await loadConfig({
@@ -65,7 +65,7 @@ async function openAttacked(place: Workplace, allowed: readonly string[]): Promi
   };
 }
 
-/** A provider of models: it lists one, answers, and repeats the key to whoever has another one. */
+/** Starts a provider of models: it lists one, answers, and repeats the key to callers that have another one. */
 async function openProvider(
   host: string,
   key?: string,
@@ -94,7 +94,9 @@ async function openProvider(
   return provider;
 }
 
-/** An administrator tries to make the server call what only it can reach. Weak: every address is allowed. */
+/**
+ * Tries as an administrator to make the server call addresses that only it can reach. Weak: every address is allowed.
+ */
 export async function attackConnections(area: Area, secrets: Secrets, weak: boolean): Promise<void> {
   const place = new Workplace();
   const inside = await openProvider("127.0.0.1");
@@ -103,7 +105,7 @@ export async function attackConnections(area: Area, secrets: Secrets, weak: bool
   try {
     const admin = await attacked.key(["admin"]);
     const apiKey = secrets.make("a provider's key");
-    // Weakened, only this machine is asked: nothing answers at the other addresses.
+    // Weakened, only this machine is called: nothing answers at the other addresses.
     const hosts = weak ? closedHosts.slice(0, 10) : closedHosts;
     const urls = [
       ...hosts.map((host) => `http://${host}:${inside.port}/v1`),
@@ -153,7 +155,7 @@ export async function attackConnections(area: Area, secrets: Secrets, weak: bool
   }
 }
 
-/** Looks for keys of providers wherever they must not be. Weak: what encrypts them does nothing. */
+/** Searches for keys of providers wherever they must not be. Weak: encryption does nothing. */
 export async function huntStoredSecrets(area: Area, secrets: Secrets, weak: boolean): Promise<void> {
   const place = new Workplace();
   const { store: folder } = place;
@@ -212,7 +214,7 @@ export async function huntStoredSecrets(area: Area, secrets: Secrets, weak: bool
   }
 }
 
-/** Whoever can write the tables copies a secret to an owner of their own. */
+/** Copies a secret to another owner, as an attacker could who can write the tables. */
 async function copyToAnotherOwner(
   folder: string,
   area: Area,

@@ -10,7 +10,7 @@ import {
 } from "@parley/providers/openai";
 import type { Secrets } from "./secrets.js";
 
-/** How this provider fails. Each time it repeats every header and the whole body that it was sent. */
+/** Failures of this provider. Each time it repeats every header and the whole body that it was sent. */
 export const failures = [
   "401",
   "403",
@@ -25,18 +25,18 @@ export const failures = [
 ] as const;
 type Failure = (typeof failures)[number];
 
-/** A provider of models that tells everyone what it was told. */
+/** A provider of models that reveals to every caller what it was sent. */
 export interface EvilProvider {
   /** Models over every protocol, whose keys and headers are planted. */
   readonly models: readonly ModelBinding[];
   /** The base of its addresses. */
   readonly url: string;
-  /** What it was sent: whether the secrets arrived at all. */
+  /** Requests that it received: they show that the secrets arrived at all. */
   readonly received: readonly string[];
   close(): Promise<void>;
 }
 
-/** Starts the provider. It fails as the last message that it is sent says. */
+/** Starts the provider. It fails in the way that the last message names. */
 export async function openEvilProvider(secrets: Secrets): Promise<EvilProvider> {
   const received: string[] = [];
   const server = createServer(async (request, response) => {

@@ -15,7 +15,7 @@ const ofSomething: readonly OpenAiRoute[] = openAiRoutes.filter(
   (name) => name === "POST /v1/responses" || (name.includes("{id}") && !name.includes("models")),
 );
 
-/** A name of the house, and one of the same length that nobody has. */
+/** A name of the house, and an unused one of the same length. */
 interface Named {
   readonly theirs: string;
   readonly nobodys: string;
@@ -26,9 +26,9 @@ function named(theirs: string): Named {
 }
 
 /**
- * Another owner comes by the protocols of other clients: every route of OpenAI's API on every conversation and turn of
- * the house, their turns by way of a conversation of its own, and requests that repeat what the house has sent. Each
- * answer has to be the one that a name gets which nobody has.
+ * Attacks as another owner through the protocols of other clients: every route of OpenAI's API on every conversation
+ * and turn of the house, their turns by way of a conversation of its own, and requests that repeat those of the house.
+ * Each answer has to be the one for an unused name.
  */
 export async function attackFaces(
   stand: Stand,
@@ -50,7 +50,7 @@ export async function attackFaces(
     let saw = "";
     for (const of of ["theirs", "nobodys"] as const) {
       const answer = await send(`${what} (${of})`, { ...callWith(of), key: thief.key });
-      // The longest first: nobody's shorter names are the beginnings of longer ones.
+      // The longest first: unused shorter names are the beginnings of longer ones.
       const [first, ...others] = names
         .map((name) => name[of])
         .sort((left, right) => right.length - left.length);
@@ -110,7 +110,7 @@ type Compare = (
   callWith: (of: keyof Named) => RawCall,
 ) => Promise<void>;
 
-/** Comes to a turn by the ways that name a turn alone. */
+/** Attacks a turn through the routes that name only a turn. */
 async function attackTurn(turn: Named, own: string, compare: Compare): Promise<void> {
   const ways: Readonly<Record<string, (id: string) => RawCall>> = {
     "the events of": (id) => ({ path: `/v1/responses/resp_${id}?stream=true&starting_after=0` }),
@@ -140,7 +140,7 @@ async function attackTurn(turn: Named, own: string, compare: Compare): Promise<v
   }
 }
 
-/** Sends what the house has sent, marked as a repetition of it: the answer has to be the thief's own. */
+/** Sends requests of the house again, marked as repetitions: the answer has to be the thief's own. */
 async function repeatRequests(stand: Stand, house: Household, key: string, area: Area): Promise<void> {
   for (const [what, headers] of [
     ["a repetition", { "x-stainless-retry-count": "1" }],

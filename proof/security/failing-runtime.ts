@@ -7,8 +7,8 @@ import type { Secrets } from "./secrets.js";
 import { openStand } from "./stand.js";
 
 /**
- * A runtime whose every verb breaks with an error that quotes what it was given, as drivers of databases do. Neither
- * the answers nor the log may pass that on.
+ * Searches the answers and the log of a server whose runtime fails in every call with an error that quotes its
+ * arguments, as drivers of databases do. Neither may pass that on.
  */
 export async function huntInFailures(area: Area, secrets: Secrets): Promise<void> {
   const stand = await openStand();

@@ -11,10 +11,10 @@ export interface SharedFolder {
   close(): Promise<void>;
 }
 
-/** A name that is only to be seen outside. */
+/** A name that exists only outside. */
 export const outsideName = "only-outside.txt";
 
-/** Lays out a folder to share, with every kind of trap in it, and a secret beside it. */
+/** Creates a folder to share, with every kind of trap in it, and a secret beside it. */
 export async function layOut(base: string, secret: string): Promise<SharedFolder> {
   const root = join(base, "shared");
   mkdirSync(join(root, "notes", "deep"), { recursive: true });
@@ -64,7 +64,7 @@ const climbs = [
 ];
 const joints = ["/", "//", "/./", "\\", "%2f", "%5c", "∕"];
 
-/** Paths that must not lead anywhere outside. */
+/** Returns paths that must not lead outside. */
 export function pathsOut({ base }: SharedFolder, random: Random, count: number): string[] {
   const fixed = [
     ...["../secret.txt", "./../secret.txt", "notes/../../secret.txt", "notes/deep/../../../secret.txt"],

@@ -35,7 +35,7 @@ const closed: readonly ClosedRoute[] = [
   })),
 ].filter(({ access }) => access !== "public");
 
-/** Keys that are not keys, in every way that one can be wrong. None may open anything, and all must look alike. */
+/** Tries invalid keys of every kind. None may open anything, and all answers must look alike. */
 export async function attackWithWrongKeys(stand: Stand, area: Area, secrets: Secrets): Promise<void> {
   const good = secrets.add("a Parley key", await stand.key("keyholder", ["admin"]));
   const revoked = secrets.add("a Parley key", await stand.key("keyholder", ["admin"]), "a revoked key");
@@ -47,7 +47,7 @@ export async function attackWithWrongKeys(stand: Stand, area: Area, secrets: Sec
       const answer = await stand.call({ ...call("keyholder-1"), ...bearing(key) });
       area.attempt(`${name} with ${kind}`, answer.status === 401, `${answer.status} ${answer.text}`);
       area.searched(`the refusal of ${kind}`, secrets.findIn(JSON.stringify(answer), ["a Parley key"]));
-      // Whether a key never was, was revoked or is malformed cannot be told from the answer.
+      // The answer must not reveal if a key never existed, was revoked or is malformed.
       if (isBearer(key)) shapes[protocol].set(shapeOf(answer, "keyholder-1"), `${kind} at ${name}`);
     }
     const socket = await stand.socket({ headers: headersOf(bearing(key)) }).catch(() => undefined);
@@ -70,7 +70,7 @@ export async function attackWithWrongKeys(stand: Stand, area: Area, secrets: Sec
       const call = routeCall(name, "keyholder-1");
       const path = place.query === undefined ? call.path : joinQuery(call.path, place.query);
       const answer = await stand.call({ ...call, path, headers: { ...call.headers, ...place.headers } });
-      // What another site's page may not do at all is refused before anyone looks for a key.
+      // A request that another site's page may not send at all is refused before a key is read.
       const isForeignWrite = name === "POST /chat" && place.headers?.["sec-fetch-site"] !== undefined;
       const refusal = isForeignWrite ? 403 : 401;
       area.attempt(`${name} with the key ${place.what}`, answer.status === refusal, `${answer.status}`);
@@ -117,7 +117,7 @@ function headersOf({ headers = {} }: Pick<RawCall, "headers">): Record<string, s
   return headers as Record<string, string>;
 }
 
-/** A good key in places where it must not count: they end up in logs, histories and on other sites. */
+/** Returns a valid key in places where it must not count: they end up in logs, histories and on other sites. */
 function elsewhere(key: string): readonly {
   readonly what: string;
   readonly query?: string;
@@ -153,7 +153,7 @@ const scoped: readonly { readonly scopes: readonly KeyScope[]; readonly refused:
   { scopes: ["write"], refused: ["approve", "admin"] },
 ];
 
-/** Keys that do not reach far enough, at every route and with every message that writes. */
+/** Tries keys without the needed scope, at every route and with every message that writes. */
 export async function attackWithNarrowKeys(stand: Stand, area: Area): Promise<void> {
   const owner = "narrow";
   await stand.runtime.forOwner(owner).create({ id: "narrow-1" });
@@ -198,7 +198,7 @@ export async function attackWithNarrowKeys(stand: Stand, area: Area): Promise<vo
   area.control("a key to read reads", reads.status === 200, reads.text);
 }
 
-/** Guessing keys: past the burst every guess is refused unread, whatever address it claims to come from. */
+/** Guesses keys: past the burst every guess is refused unread, whatever address it claims to come from. */
 export async function guessKeys(area: Area, weak: boolean): Promise<void> {
   const burst = 20;
   const limits = weak
@@ -251,7 +251,7 @@ export async function guessKeys(area: Area, weak: boolean): Promise<void> {
   }
 }
 
-/** What the tables hold of keys. */
+/** Examines what the tables hold of keys. */
 export function examineTable(
   rows: readonly Record<string, unknown>[],
   keys: readonly string[],

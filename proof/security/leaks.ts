@@ -43,7 +43,7 @@ export function collectSpans(): { text(): string; close(): void } {
   };
 }
 
-/** A tool that is told secrets, tells some, and breaks. */
+/** Creates a tool that receives secrets, prints some, and fails. */
 export function indiscreetTool(secrets: Secrets): Tool<{ note: string; breaks?: boolean }> {
   const answer = secrets.make("a tool's output");
   return {
@@ -57,7 +57,7 @@ export function indiscreetTool(secrets: Secrets): Tool<{ note: string; breaks?: 
   };
 }
 
-/** Plants secrets wherever a client can put one, and looks for them wherever they must not be. */
+/** Plants secrets wherever a client can put one, and searches for them wherever they must not be. */
 export async function huntLeaks(
   stand: Stand,
   evil: EvilProvider,
@@ -80,7 +80,7 @@ export async function huntLeaks(
   for (const [what, call] of clumsyRequests(secrets, key)) {
     const answer = await stand.call(call);
     area.attempt(what, answer.status >= 400, `${answer.status}`);
-    // Whoever errs may be shown what they typed, but not what they came with.
+    // A caller may be shown what it typed by mistake, but not its credentials.
     search(`the answer to ${what}`, `${JSON.stringify(answer.headers)}${answer.text}`, credentials);
   }
   for (const frame of clumsyFrames(secrets)) owner.send(frame);
@@ -102,7 +102,7 @@ export async function huntLeaks(
     search(path, answer.text);
   }
   for (const path of ["/webhooks", "/webhooks/w1/deliveries"]) {
-    // Whoever registered it is shown where it is, and nothing that signs.
+    // The caller that registered it is shown its address, and no signing secret.
     const answer = await stand.call({ path, key });
     area.control(`GET ${path}`, answer.status === 200, `${answer.status}`);
     search(
@@ -133,14 +133,14 @@ export async function huntLeaks(
   search("what the owner's socket heard", JSON.stringify(owner.messages), credentials);
   search("the traces", parts.spans.text());
   area.control("there are traces", parts.spans.text().includes("invoke_agent"));
-  // Lines of streams are written when these are over.
+  // Lines of streams are logged when these are over.
   await sleep(50);
   search("the log", stand.logs.join(""));
   area.control("there is a log", stand.logs.length > 100, `${stand.logs.length} lines`);
   for (const socket of [stranger, owner]) socket.raw.terminate();
 }
 
-/** Turns that fail in every way, at a provider that repeats everything it was sent. */
+/** Runs turns that fail in every way, at a provider that repeats everything it was sent. */
 async function talkToEvil(
   stand: Stand,
   evil: EvilProvider,
@@ -200,7 +200,7 @@ async function useTools(stand: Stand, key: string, secrets: Secrets): Promise<vo
   }
 }
 
-/** Requests that fail, each with secrets where people put them by mistake. */
+/** Returns requests that fail, each with secrets where people put them by mistake. */
 function clumsyRequests(secrets: Secrets, key: string): readonly (readonly [string, RawCall])[] {
   const header = () => secrets.make("a request's header");
   const json = { "content-type": "application/json" };

@@ -10,7 +10,7 @@ import { codeOf, type RawAnswer } from "./raw-call.js";
 import { within } from "./sockets.js";
 import { callTools, openStand, type Stand } from "./stand.js";
 
-/** Small enough to be passed in a moment. */
+/** Small enough to be exceeded in a moment. */
 export const tightLimits: {
   readonly server: Partial<ServerLimits>;
   readonly runtime: Partial<RuntimeLimits>;
@@ -37,14 +37,14 @@ export const tightLimits: {
 
 const json = { "content-type": "application/json" };
 
-/** A tool that says more than anyone wants to read. */
+/** A tool with more output than any reader wants. */
 export const chatter: Tool<{ bytes: number }> = {
   name: "chatter",
   description: "Says a lot",
   execute: ({ bytes }) => "x".repeat(bytes),
 };
 
-/** Passes every bound by a little: each has to be refused by its name, and the server has to go on. */
+/** Exceeds every bound by a little: each has to be refused by its name, and the server has to continue. */
 export async function passLimits(stand: Stand, area: Area): Promise<void> {
   const key = await stand.key("greedy");
   const post = (path: string, body: string, headers: Record<string, string> = json) =>
@@ -82,7 +82,7 @@ export async function passLimits(stand: Stand, area: Area): Promise<void> {
   area.control("the server still answers", after.status === 200, after.text);
 }
 
-/** One message that is as long as this, by every protocol. */
+/** Returns one message of this text, by every protocol. */
 function longMessages(text: string): readonly (readonly [path: string, body: object])[] {
   const parts = [{ type: "text", text }];
   const said = { role: "user", content: text };
@@ -261,7 +261,7 @@ async function passSockets(stand: Stand, area: Area): Promise<void> {
   socket.raw.terminate();
 }
 
-/** Looks at all messages, read or not: two of these can wait side by side. */
+/** Searches all messages, read or not: two of these can wait side by side. */
 async function nextOf(socket: TestSocket, type: string): Promise<TestSocket["messages"][number] | undefined> {
   const from = socket.messages.length;
   for (let waited = 0; waited < 600; waited += 1) {
@@ -284,7 +284,7 @@ async function passTools(stand: Stand, area: Area): Promise<void> {
   area.attempt("a tool that answers with 1.4 MB", longest < 4_000, `${longest} characters were kept`);
 }
 
-/** More requests and messages than one key may send: refused by name, with a word on when to come back. */
+/** Sends more requests and messages than one key may: refused by name, with the time to retry after. */
 export async function passRates(area: Area, weak: boolean): Promise<void> {
   const burst = 30;
   const limits = weak ? defaultServerLimits : { requestsPerSecond: 0.001, requestBurst: burst };

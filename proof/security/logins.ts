@@ -6,7 +6,7 @@ import type { RawAnswer } from "./raw-call.js";
 import type { Secrets } from "./secrets.js";
 import { openStand, type Stand } from "./stand.js";
 
-/** Keys whose logins never end: what a server would be without logging out and revoking. */
+/** Returns keys whose logins never end: a server without logging out and revoking. */
 export function forgetful(keys: KeyStore): KeyStore {
   return { ...keys, remove: async () => true, removeLogins: async () => 0 };
 }
@@ -20,17 +20,20 @@ function login(stand: Stand, key: string, headers: Record<string, string> = {}):
   });
 }
 
-/** The line that sets the cookie of a login. */
+/** Returns the line that sets the cookie of a login. */
 function setLine(answer: RawAnswer): string {
   return answer.headers["set-cookie"]?.find((line) => line.startsWith("parley_login=pl_")) ?? "";
 }
 
-/** The cookie as a browser sends it back. */
+/** Returns the cookie as a browser sends it back. */
 function cookieOf(answer: RawAnswer): string {
   return setLine(answer).split(";")[0] ?? "";
 }
 
-/** The cookie that a key is traded for: out of reach of scripts and of other sites, and never where it is not asked for. */
+/**
+ * Examines the cookie that a key is traded for: out of reach of scripts and of other sites, and never sent where it is
+ * not needed.
+ */
 export async function examineCookie(stand: Stand, area: Area, secrets: Secrets): Promise<void> {
   const key = secrets.add("a Parley key", await stand.key("cook"), "the key behind the cookie");
   const plain = await login(stand, key);
@@ -67,7 +70,7 @@ export async function examineCookie(stand: Stand, area: Area, secrets: Secrets):
   area.attempt("a forged write was done", forged.status === 404);
 }
 
-/** Cookies where they must not work: as a key, after the logout, after their key, and keys in their place. */
+/** Tries cookies where they must not work: as a key, after the logout, after their key, and keys in their place. */
 export async function attackWithLogins(stand: Stand, area: Area, secrets: Secrets): Promise<void> {
   const key = secrets.add("a Parley key", await stand.key("lodger"), "the key that logs in");
   const admin = await stand.key("warden", ["admin"]);
@@ -116,7 +119,7 @@ export async function attackWithLogins(stand: Stand, area: Area, secrets: Secret
   await tryCookie("a cookie after its key was revoked", fourth);
 }
 
-/** Wrong logins in a row: after a few the address waits, and whoever has a key still gets in. */
+/** Sends wrong logins in a row: after a few the address waits, and a caller with a valid key still gets in. */
 export async function floodLogins(area: Area, weak: boolean): Promise<void> {
   const failedLogins = weak ? Number.MAX_SAFE_INTEGER : defaultServerLimits.failedLogins;
   const stand = await openStand({ serve: { limits: { failedLogins } } });
@@ -129,7 +132,7 @@ export async function floodLogins(area: Area, weak: boolean): Promise<void> {
       if (answer.status !== 429) taken += 1;
       else area.attempt("a 429 without Retry-After", answer.headers["retry-after"] !== undefined);
     }
-    // A few more for the waits that end while the flood goes on.
+    // A few more for the waits that end during the flood.
     area.attempt(
       `${taken} of 1,500 wrong logins were looked up`,
       taken <= defaultServerLimits.failedLogins + 12,

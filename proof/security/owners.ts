@@ -12,11 +12,13 @@ export interface Household {
   readonly turnIds: readonly string[];
   readonly queuedIds: readonly string[];
   readonly cursors: readonly string[];
-  /** Everything that there is to know of them, to be compared. */
+  /** Returns everything about them, to be compared. */
   describe(): Promise<string>;
 }
 
-/** Fills an owner's house: idle, busy with a queue, closed, compacted with its archive, and a fork. Secrets everywhere. */
+/**
+ * Fills an owner's house: idle, busy with a queue, closed, compacted with its archive, and a fork. Secrets everywhere.
+ */
 export async function moveIn(stand: Stand, owner: string, secrets: Secrets): Promise<Household> {
   const me = stand.runtime.forOwner(owner);
   const say = async (conversationId: string, count = 1) => {
@@ -83,7 +85,7 @@ export async function addWebhook(stand: Stand, owner: string, secrets: Secrets):
   secrets.add("a webhook's secret", secret);
 }
 
-/** Where an unknown id makes a conversation: one that another owner has taken must do the same. */
+/** Routes on which an unknown id creates a conversation: an id that another owner uses must do the same. */
 const making = new Set<CalledRoute>([
   "POST /chat",
   "POST /api/chat",
@@ -108,8 +110,8 @@ const operators = new Set<CalledRoute>([
 ]);
 
 /**
- * Another owner tries every route on every conversation of the house: each answer has to be the one that an id gets
- * which nobody has, to the byte, and nothing of the house may be in any answer.
+ * Tries every route on every conversation of the house as another owner: each answer has to be the one for an unused
+ * id, to the byte, and nothing of the house may be in any answer.
  */
 export async function attackByHttp(
   stand: Stand,
@@ -128,7 +130,7 @@ export async function attackByHttp(
     return answer;
   };
 
-  // An endpoint of another owner is as unknown as any, also to an admin.
+  // An endpoint of another owner is as unknown as any, even to an admin.
   const admin = await stand.key("another-admin", ["admin"]);
   for (const name of routeNames.filter((each) => each.includes(" /webhooks"))) {
     const call = routeCall(name, "none", admin);
@@ -161,7 +163,7 @@ export async function attackByHttp(
         await send(`${name} with ${victim}`, routeCall(name, victim, thief.key)),
         await send(`${name} with nobody's`, routeCall(name, unknown, thief.key)),
       ];
-      // A conversation of the thief's own, made anew in both cases.
+      // A conversation of the thief's own, created again in both cases.
       const isSame = theirs.status === nobodys.status && isMade(theirs.text) === isMade(nobodys.text);
       area.attempt(`${name} with ${victim}`, isSame, `${theirs.status} ${theirs.text}`);
       for (const id of [victim, unknown]) {
@@ -181,7 +183,7 @@ export async function attackByHttp(
     if (operators.has(name)) area.attempt(name, answer.status === 403, `${answer.status} ${answer.text}`);
   }
 
-  // Whoever can delete leaves a house that cannot be described any more.
+  // After a deletion the house cannot be described any more.
   const after = await house.describe().catch((error: unknown) => String(error));
   area.attempt(
     "all of it together changes something of the house",
@@ -200,15 +202,18 @@ type SideDoor = readonly [
   what: string,
   call: RawCall,
   isRefused: (text: string, status: number) => boolean,
-  /** The id of a conversation of the thief's own that it makes, to be removed behind it. */
+  /** The id of a conversation of the thief's own that it creates, to be removed after it. */
   madeId?: string,
 ];
 
-/** Ways past the id in the path: names inside a conversation of one's own, lists, and claims to be someone else. */
+/**
+ * Returns ways around the id in the path: names inside a conversation of one's own, lists, and claims to be another
+ * owner.
+ */
 function sideDoors(house: Household, own: string): readonly SideDoor[] {
   const json = { "content-type": "application/json" };
   const isError = (_: string, status: number) => status >= 400;
-  /** Nothing of the house's names may be told. Its own words are searched for in every answer anyway. */
+  /** Checks that no name of the house is in a text. Its own words are searched for in every answer anyway. */
   const namesNobody = (text: string) =>
     ![...house.ids, ...house.queuedIds].some((name) => text.includes(`"${name}"`));
   const doors: SideDoor[] = [];
@@ -246,7 +251,7 @@ function sideDoors(house: Household, own: string): readonly SideDoor[] {
     doors.push([
       `fork to ${id}`,
       { method: "POST", path: `/conversations/${own}/fork`, headers: json, body: JSON.stringify(fork) },
-      // A fork of the thief's own conversation, as under an id that nobody has.
+      // A fork of the thief's own conversation, as under an unused id.
       (text, status) => status === 200 && text.includes(`"parentId":"${own}"`),
       id,
     ]);
@@ -284,13 +289,13 @@ function sideDoors(house: Household, own: string): readonly SideDoor[] {
   return doors;
 }
 
-/** Whether an answer says that it made a conversation; undefined where it does not say. */
+/** Returns true if an answer reports that it created a conversation; undefined if it does not report it. */
 function isMade(text: string): boolean | undefined {
   const [, said] = /"created":(true|false)/.exec(text) ?? [];
   return said === undefined ? undefined : said === "true";
 }
 
-/** An id that nobody has, as long as the other, so that nothing but the name differs. */
+/** Returns an unused id, as long as the other, so that nothing but the name differs. */
 export function unknownLike(id: string): string {
   return `${"unknown".repeat(20).slice(0, id.length - 1)}0`;
 }

@@ -5,11 +5,11 @@ import type { Area } from "./ledger.js";
 import type { RawCall } from "./raw-call.js";
 import type { Stand } from "./stand.js";
 
-/** The name and the page that the server of this matrix was told of. */
+/** The configured name and page of the server of this matrix. */
 export const knownHost = "parley.example";
 export const knownOrigin = "https://app.example";
 
-/** Names that a page elsewhere could have point here, and what is no host at all. */
+/** Names that a page elsewhere could make point here, and texts that are not a host. */
 export const foreignHosts = [
   "evil.example",
   "evil.example:4141",
@@ -43,7 +43,7 @@ export const foreignOrigins = [
 ];
 
 const kinds = ["read", "write", "preflight", "socket", "stream"] as const;
-/** The same by the faces of other protocols. */
+/** The same through the faces of other protocols. */
 const faceKinds = ["chat read", "chat write", "response read", "response write", "completion"] as const;
 const allKinds = [...kinds, ...faceKinds];
 type Kind = (typeof allKinds)[number];
@@ -103,7 +103,9 @@ function posted(path: string, headers: Record<string, string>, body: object): Ra
   };
 }
 
-/** Everything that a page elsewhere could make a browser send to a server that asks this machine for no key. */
+/**
+ * Tries everything that a page elsewhere could make a browser send to a server that requires no key from this machine.
+ */
 export async function attackFromElsewhere(stand: Stand, area: Area): Promise<void> {
   const own = new URL(stand.url).host;
   await stand.runtime.forOwner("local").create({ id: "there" });
@@ -123,7 +125,7 @@ export async function attackFromElsewhere(stand: Stand, area: Area): Promise<voi
         const headers = { host: own, origin, ...(site === undefined ? {} : { "sec-fetch-site": site }) };
         const { status, headers: got } = await stand.call(callOfKind(kind, headers));
         const isReadable = got["access-control-allow-origin"] !== undefined;
-        // A browser withholds what a page may not read; what would be done, or kept open, must not even begin.
+        // A browser withholds what a page may not read; effects and open connections must not even begin.
         const mayAnswer = /read$|^preflight$|^stream$/.test(kind);
         const isRefused = !isReadable && (status >= 400 || mayAnswer);
         area.attempt(`a ${kind} by a page of ${origin} (${site ?? "unmarked"})`, isRefused, `${status}`);
@@ -165,7 +167,7 @@ async function serveHonestPages(stand: Stand, area: Area, own: string): Promise<
   }
 }
 
-/** Without keys this machine alone may call: not whoever comes through a proxy on it, or by another of its names. */
+/** Without keys only this machine may call: not a caller through a proxy on it, or by another of its names. */
 export async function attackThroughProxy(stand: Stand, area: Area): Promise<void> {
   const host = new URL(stand.url).host;
   for (const headers of [
@@ -188,7 +190,7 @@ export async function attackThroughProxy(stand: Stand, area: Area): Promise<void
   area.control("this machine itself", own.status === 200, own.text);
 }
 
-/** Listening where other machines reach it, while nobody would be asked for a key. */
+/** Tries to listen where other machines reach it, while no key would be required. */
 export async function attackByListening(stand: Stand, area: Area): Promise<void> {
   const outside = Object.values(networkInterfaces())
     .flatMap((all) => all ?? [])

@@ -7,7 +7,7 @@ import { type CalledRoute, callOf } from "../../packages/server/src/routes/route
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** An answer, with nothing of it interpreted. */
+/** An uninterpreted answer. */
 export interface RawAnswer {
   /** 0: there was none in time. 101: a socket was opened. */
   readonly status: number;
@@ -17,16 +17,16 @@ export interface RawAnswer {
 
 export interface RawCall {
   readonly method?: string;
-  /** As it is sent: nothing is normalised. */
+  /** As it is sent: nothing is normalized. */
   readonly path: string;
   readonly key?: string | undefined;
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
   readonly body?: string | Uint8Array | undefined;
-  /** How long an answer is waited for, and how long one that does not end is listened to. */
+  /** Time to wait for an answer, and to read one that does not end. */
   readonly patienceMs?: number;
 }
 
-/** Calls without the kindness of `fetch`: any Host, any path. An answer that does not end is cut off. */
+/** Sends a request without the restrictions of `fetch`: any Host, any path. An answer that does not end is cut off. */
 export function rawCall(url: string, call: RawCall): Promise<RawAnswer> {
   const { hostname, port } = new URL(url);
   const { method = "GET", path, key, headers = {}, body, patienceMs = 3_000 } = call;
@@ -77,7 +77,7 @@ export function rawCall(url: string, call: RawCall): Promise<RawAnswer> {
   });
 }
 
-/** A route's well-formed call on a conversation. */
+/** Returns a route's well-formed call on a conversation. */
 export function routeCall(name: CalledRoute, conversationId: string, key?: string): RawCall {
   const { method, path, body, raw } = callOf(name, conversationId);
   const content = body === undefined ? raw : JSON.stringify(body);
@@ -90,7 +90,7 @@ export function routeCall(name: CalledRoute, conversationId: string, key?: strin
   };
 }
 
-/** A well-formed call of a route of OpenAI's API, on a conversation and one of its turns. */
+/** Returns a well-formed call of a route of OpenAI's API, on a conversation and one of its turns. */
 export function openAiRawCall(
   name: OpenAiRoute,
   conversationId: string,
@@ -107,7 +107,7 @@ export function openAiRawCall(
   };
 }
 
-/** What an attacker could tell two answers apart by, without what is different in every answer. */
+/** Returns everything by which an attacker could distinguish two answers, without what is different in every answer. */
 export function shapeOf(answer: RawAnswer, conversationId: string): string {
   const headers = Object.entries(answer.headers)
     .filter(([name]) => !["date", "x-request-id", "ratelimit-remaining", "ratelimit-reset"].includes(name))
@@ -119,7 +119,7 @@ export function shapeOf(answer: RawAnswer, conversationId: string): string {
   return [answer.status, ...headers, text].join("\n");
 }
 
-/** The code of a problem, also in OpenAI's shape, or an empty text. */
+/** Returns the code of a problem, also in OpenAI's shape, or an empty text. */
 export function codeOf({ text }: RawAnswer): string {
   try {
     const { error, code = (error as { code?: unknown } | null)?.code } = JSON.parse(text) as Fields;

@@ -1,6 +1,6 @@
 import type { Random } from "../../test/kill/random.js";
 
-/** Where a secret is planted. */
+/** Place where a secret is planted. */
 export type SecretKind =
   | "a Parley key"
   | "a provider's key"
@@ -24,7 +24,7 @@ interface Planted {
 }
 
 const alphabet = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789";
-/** The start of a Parley key is shown on purpose, so that people can tell their keys apart. */
+/** The start of a Parley key is shown on purpose, so that people can distinguish their keys. */
 const shownStart = 11;
 const traceLength = 12;
 
@@ -41,20 +41,20 @@ export class Secrets {
     return this.#planted.length;
   }
 
-  /** Makes a secret and remembers it. */
+  /** Creates a secret and remembers it. */
   make(kind: SecretKind, name: string = kind): string {
     const secret = Array.from({ length: 40 }, () => this.#random.pick([...alphabet])).join("");
     this.add(kind, secret, name);
     return secret;
   }
 
-  /** Remembers a secret that someone else made. */
+  /** Remembers a secret that was created elsewhere. */
   add(kind: SecretKind, secret: string, name: string = kind): string {
     this.#planted.push({ kind, name, traces: tracesOf(secret) });
     return secret;
   }
 
-  /** The names of the secrets of these kinds, or of any, that are in a text. */
+  /** Returns the names of the secrets of these kinds, or of any, that are in a text. */
   findIn(text: string | Buffer, kinds?: readonly SecretKind[]): string[] {
     return this.#planted
       .filter(({ kind }) => kinds === undefined || kinds.includes(kind))
@@ -64,8 +64,8 @@ export class Secrets {
 }
 
 /**
- * What a secret is known by: any piece of it behind the part that may be shown, also when it was cut, and what
- * base64 and hex make of it, wherever in a longer text it stood.
+ * Returns the texts by which a secret is recognized: any piece of it after the part that may be shown, also when it
+ * was cut, and its forms in base64 and hex, at any position in a longer text.
  */
 function tracesOf(secret: string): string[] {
   const traces: string[] = [];
@@ -80,7 +80,7 @@ function tracesOf(secret: string): string[] {
   );
   for (const before of ["", "x", "xx"]) {
     const encoded = Buffer.from(before + secret).toString("base64");
-    // The ends depend on what stands beside it.
+    // The ends depend on the adjacent text.
     traces.push(encoded.slice(24, 24 + 2 * traceLength));
   }
   return traces;

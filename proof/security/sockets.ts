@@ -37,14 +37,14 @@ const messages: {
   ping: () => [{ type: "ping" }],
 };
 
-/** Those that say nothing about whether there is such a conversation: they get no answer, or the same one always. */
+/** Those that do not reveal if there is such a conversation: they get no answer, or the same one always. */
 const silent = new Set<MessageType>(["chat.unsubscribe", "unsubscribe", "ping"]);
-/** Those that make a conversation of an unknown id, also of one that another owner has: one of the sender's own. */
+/** Those that create a conversation for an unknown id, also for one that another owner has: one of the sender's own. */
 const making = new Set<MessageType>(["chat.send", "chat.queue"]);
 
 const messageTypes = Object.keys(messages) as MessageType[];
 
-/** Another owner says everything that can be said on a socket, about every conversation of the house. */
+/** Sends every message that a socket accepts as another owner, about every conversation of the house. */
 export async function attackBySocket(
   stand: Stand,
   house: Household,
@@ -61,7 +61,8 @@ export async function attackBySocket(
     for (const type of messageTypes) {
       for (const [index, message] of messages[type](victim).entries()) {
         const what = `${type} on ${victim}`;
-        // Whoever makes a conversation follows it: on a socket of its own, so that its removal is told to nobody else.
+        // A client that creates a conversation follows it: on a socket of its own, so that no other one receives its
+        // removal.
         const maker = making.has(type) ? await stand.socket({ key: thief.key }) : undefined;
         await maker?.next("catalog");
         const refusal = await tell(maker ?? socket, message, silent.has(type) ? undefined : patienceMs);
@@ -84,7 +85,7 @@ export async function attackBySocket(
   }
   area.attempt(
     "all of it together changes something of the house",
-    // Whoever can delete leaves a house that cannot be described any more.
+    // After a deletion the house cannot be described any more.
     (await house.describe().catch((error: unknown) => String(error))) === before,
     "the house is not as it was",
   );
@@ -99,14 +100,14 @@ export async function attackBySocket(
   honest.raw.terminate();
 }
 
-/** Whatever the owner does, a socket of another owner hears nothing of it. */
+/** Checks that a socket of another owner receives nothing of what the owner does. */
 async function eavesdrop(stand: Stand, house: Household, thief: TestSocket, area: Area): Promise<void> {
   const me = stand.runtime.forOwner(house.owner);
   const own = await stand.socket({ key: house.key });
   await own.next("catalog");
   const from = thief.messages.length;
   const id = `${house.owner}-noise`;
-  // A push is heard once the socket's watch has begun, which the first of these shows.
+  // A push is received once the socket's watch has started, which the first of these shows.
   await me.create({ id, title: "noise" });
   const heard = await within(own.next("conversation.updated"), 10_000);
   area.control("the owner's socket hears of a new conversation", heard !== undefined);
@@ -139,7 +140,7 @@ async function eavesdrop(stand: Stand, house: Household, thief: TestSocket, area
   own.raw.terminate();
 }
 
-/** Says something, and returns the refusal it gets in time. Without a time none is expected, and a ping follows. */
+/** Sends a message, and returns the refusal it gets in time. Without a time none is expected, and a ping follows. */
 async function tell(
   socket: TestSocket,
   message: WsClientMessage,
@@ -148,7 +149,7 @@ async function tell(
   const from = socket.messages.length;
   const isRefusal = (told: WsServerMessage): told is Told =>
     told.type === "chat.error" || told.type === "error";
-  // Pushes of the owner's own doings stand beside the answers.
+  // Pushes about the owner's own actions come beside the answers.
   const isAnswer = ({ type }: WsServerMessage) => type !== "pong" && !type.startsWith("conversation.");
   socket.send(message);
   if (patienceMs === undefined) {
@@ -166,7 +167,7 @@ async function tell(
   return undefined;
 }
 
-/** What a promise gives within some time, or undefined. */
+/** Returns the result of a promise within some time, or undefined. */
 export async function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
   const late = new AbortController();
   try {

@@ -53,7 +53,7 @@ export interface StandOptions {
   readonly keys?: (keys: KeyStore) => KeyStore;
   /** Replaces the runtime that the server serves. */
   readonly weaken?: (runtime: Runtime) => Runtime;
-  /** Hears of every event as an application's hook does, with the logger at hand. */
+  /** Receives every event as an application's hook does, with the logger at hand. */
   readonly onEvent?: (event: unknown, log: (line: object) => void) => void;
 }
 
@@ -62,23 +62,23 @@ export interface Stand {
   readonly url: string;
   readonly runtime: Runtime;
   readonly server: RunningServer;
-  /** Of a stand in memory. */
+  /** Only of a stand in memory. */
   readonly faults: StoreFaults | undefined;
-  /** Answers to a message that begins with "wait" go on when this is opened. */
+  /** Answers to a message that begins with "wait" continue when this is opened. */
   readonly gate: Gate;
-  /** Every line of the log, at its most talkative. */
+  /** Every line of the log, at its most verbose level. */
   readonly logs: readonly string[];
-  /** Makes a key and returns its secret. */
+  /** Creates a key and returns its secret. */
   key(owner: string, scopes?: readonly KeyScope[]): Promise<string>;
   call(call: RawCall): Promise<RawAnswer>;
   socket(options?: SocketOptions): Promise<TestSocket>;
   close(): Promise<void>;
 }
 
-/** Nobody who attacks is to be held off by the rate of requests, except where that is what is tried. */
+/** The rate of requests must not hold off an attack, except where the rate itself is tested. */
 const generous = { requestsPerSecond: 100_000, requestBurst: 100_000, failedLogins: 100_000 };
 
-/** Opens a server. Whoever opens it closes it. */
+/** Opens a server, which the caller closes. */
 export async function openStand(options: StandOptions = {}): Promise<Stand> {
   const at = gate();
   const logs: string[] = [];
@@ -99,7 +99,7 @@ export async function openStand(options: StandOptions = {}): Promise<Stand> {
       { ...model, name: "scripted/two", model: "two" },
       ...(options.models ?? []),
     ]),
-    // An endpoint that fails each time: what is said about it must not say where it is.
+    // An endpoint that fails each time: reports about it must not contain its address.
     webhooks: {
       transport: createRecordingWebhooks({ answer: () => ({ status: 500 }), delayMs: 50 }).transport,
       limits: { attempts: 2 },
@@ -175,7 +175,7 @@ async function openStore(folder: string | undefined): Promise<OpenedStore> {
   return { store, wake, faults: undefined, closeStore: () => store.close() };
 }
 
-/** What the model is told to call, as a message says it. */
+/** A call that a message makes the model do. */
 export interface WantedCall {
   readonly tool: string;
   readonly input: unknown;
@@ -183,12 +183,12 @@ export interface WantedCall {
 
 const callsWord = "call ";
 
-/** A message that makes the model call these tools, side by side. */
+/** Returns a message that makes the model call these tools, side by side. */
 export function callTools(calls: readonly WantedCall[]): string {
   return `${callsWord}${JSON.stringify(calls)}`;
 }
 
-/** Calls the tools it is told to; waits at the gate when told to wait; else repeats what was said. */
+/** Calls the tools that a message names; waits at the gate when the message asks to; else repeats the message. */
 function answerTo({ messages }: ProviderCallParams, at: Gate): Script {
   const last = messages.at(-1);
   if (last?.role === "tool") return [text("The tools have answered."), usage(30, 5)];

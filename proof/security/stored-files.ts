@@ -22,8 +22,8 @@ interface Files {
 
 /**
  * Attacks on files: those of another owner by every route and by their hashes, without a key, with addresses that were
- * changed, put together or have expired; and files that a browser would run. With `weak`, every key opens the victim's files, and
- * signatures are not looked at.
+ * changed, put together or have expired; and files that a browser would run. With `weak`, every key opens the victim's
+ * files, and signatures are not checked.
  */
 export async function attackStoredFiles(area: Area, secrets: Secrets, weak: boolean): Promise<void> {
   const stand = await openStand(weak ? { weaken: withoutOwners } : {});
@@ -43,7 +43,7 @@ export async function attackStoredFiles(area: Area, secrets: Secrets, weak: bool
   }
 }
 
-/** A runtime to which everybody is the victim, and that believes every signed address. */
+/** Creates a runtime that treats every caller as the victim, and accepts every signed address. */
 function withoutOwners(runtime: Runtime): Runtime {
   return {
     ...runtime,
@@ -87,7 +87,7 @@ async function store(stand: Stand, secrets: Secrets): Promise<Files> {
   return { key, sent, content, unsent: await upload(stand, key, secrets.make("a file"), "b.txt") };
 }
 
-/** Another owner's files have to be as unknown as those that nobody has, to the byte. */
+/** Checks that another owner's files are as unknown as ones that do not exist, to the byte. */
 async function attackByRoute(
   stand: Stand,
   { key, sent, unsent, content }: Files,
@@ -131,7 +131,10 @@ async function attackByRoute(
   area.control("the upload is still there", still.status === 200, `${still.status}`);
 }
 
-/** A hash that was learned elsewhere opens nothing, and does not even tell whether somebody has the bytes. */
+/**
+ * Checks that a hash that was learned elsewhere opens nothing, and does not even reveal if another owner has the
+ * bytes.
+ */
 async function attackByHash(stand: Stand, files: Files, { thief, area, secrets }: Attack): Promise<void> {
   const { hash } = files.sent;
   const nobodys = createHash("sha256").update("nobody has this").digest("hex");
@@ -160,7 +163,7 @@ async function attackByHash(stand: Stand, files: Files, { thief, area, secrets }
   }
 }
 
-/** The lines of a conversation that refers to bytes by their hash alone. */
+/** Returns the lines of a conversation that refers to bytes by their hash alone. */
 function exportOf(hash: string): string {
   const file = { seq: 1, name: "a.txt", mediaType: "text/plain", size: 40, hash };
   const chunk = { type: "text", text: "[a.txt, text/plain, 40 bytes]", file };
@@ -181,7 +184,7 @@ function exportOf(hash: string): string {
     .join("\n");
 }
 
-/** Signed addresses: bound to one file and one owner, for a time. */
+/** Attacks signed addresses: they are bound to one file and one owner, for a time. */
 async function attackAddresses(stand: Stand, files: Files, { thief, area }: Attack): Promise<void> {
   const sign = async (path: string, key = files.key) =>
     JSON.parse((await stand.call({ path, key })).text) as FileAddress;
@@ -232,7 +235,7 @@ async function attackAddresses(stand: Stand, files: Files, { thief, area }: Atta
 }
 
 const script = "<script>alert(1)</script>";
-/** The start of a PNG that says that it is 65,535 pixels wide and high. */
+/** The start of a PNG that claims to be 65,535 pixels wide and high. */
 const hugeImage = Buffer.from("89504e470d0a1a0a0000000d494844520000ffff0000ffff0806000000", "hex");
 const dangerous: readonly (readonly [what: string, name: string, bytes: string | Uint8Array])[] = [
   ["SVG", "a.svg", `<svg xmlns="http://www.w3.org/2000/svg">${script}</svg>`],
@@ -266,7 +269,7 @@ const names = [
   "x".repeat(3_900),
 ];
 
-/** Whatever a file is, a browser that opens it runs nothing of it and loads nothing for it. */
+/** Returns true if a browser that opens the file runs nothing of it and loads nothing for it. */
 function isHarmless({ headers }: RawAnswer): boolean {
   const type = String(headers["content-type"] ?? "");
   const disposition = headers["content-disposition"] ?? "";
@@ -321,7 +324,7 @@ async function attackWithNarrowKeys(stand: Stand, { sent }: Files, area: Area): 
   }
 }
 
-/** Bodies and ranges that are not what they say. */
+/** Sends bodies and ranges that are not what they claim to be. */
 async function attackWithBodies(stand: Stand, key: string, area: Area): Promise<void> {
   const bomb = gzipSync(Buffer.alloc(50_000_000));
   const packed = await stand.call(uploadCall(key, bomb, "a.gz", { "content-encoding": "gzip" }));

@@ -10,10 +10,10 @@ const thief = "bob";
 const redirectUrl = "http://127.0.0.1:4141/oauth/callback";
 const never = new AbortController().signal;
 
-/** A source of tools at which owners log in, and what stands beside it. */
+/** A source of tools at which owners log in, and its environment. */
 interface Scene {
   readonly server: OAuthToolServer;
-  /** A server of somebody else, which no token may reach. */
+  /** A server of another party, which no token may reach. */
   readonly other: OAuthToolServer;
   readonly source: ToolSource;
   readonly logins: NonNullable<ToolSource["logins"]>;
@@ -45,7 +45,7 @@ async function inScene(
   }
 }
 
-/** A `fetch` that takes its headers along wherever it is sent. */
+/** A `fetch` that sends its headers along with every redirect. */
 const fetchAlong: typeof fetch = async (input, init) => {
   const answer = await fetch(input, { ...init, redirect: "manual" });
   const location = answer.headers.get("location");
@@ -71,7 +71,7 @@ async function connect(scene: Scene, owner: string): Promise<void> {
   await scene.logins.finish(await begin(scene, owner, owner), { owner });
 }
 
-/** Calls the tool that one owner is offered in a turn of another: the account that answers, or undefined. */
+/** Calls the tool that one owner is offered in a turn of another: returns the account that answers, or undefined. */
 async function whoami({ source }: Scene, offeredTo: string, turnOf: string): Promise<unknown> {
   await source.ready?.(offeredTo, never);
   const tool = source.tools(offeredTo).find(({ name }) => name === "tracker__whoami");
@@ -90,7 +90,10 @@ async function isRefused(action: Promise<unknown>): Promise<boolean> {
   );
 }
 
-/** One owner's tokens for another's turn. With `weak`, every owner is offered the victim's tools, and is taken for it. */
+/**
+ * Tries one owner's tokens in another's turn. With `weak`, every owner is offered the victim's tools, and treated as
+ * the victim.
+ */
 export async function attackTokens(area: Area, weak: boolean): Promise<void> {
   const asVictim = (source: ToolSource): ToolSource => ({
     ...source,
@@ -124,8 +127,8 @@ export async function attackTokens(area: Area, weak: boolean): Promise<void> {
 }
 
 /**
- * Confused deputy: a login that one begins and another ends, with the account of whoever was lured. With `weak`, whoever
- * comes back with a state is believed to have begun the login.
+ * Confused deputy: a login that one owner starts and another ends, with the account of the lured one. With `weak`, any
+ * caller that returns with a state is accepted as the one that started the login.
  */
 export async function attackLoginFlows(area: Area, weak: boolean): Promise<void> {
   const believing = (source: ToolSource): ToolSource => {
@@ -182,7 +185,10 @@ export async function attackLoginFlows(area: Area, weak: boolean): Promise<void>
   );
 }
 
-/** Headers that go along with a redirect. With `weak`, redirects are followed with everything that was sent. */
+/**
+ * Tries to get headers that are sent along with a redirect. With `weak`, redirects are followed with everything that
+ * was sent.
+ */
 export async function attackByRedirects(area: Area, weak: boolean): Promise<void> {
   await inScene(
     async (scene) => {

@@ -15,13 +15,13 @@ import type { Area } from "./ledger.js";
 import type { Secrets } from "./secrets.js";
 import { callTools, openStand, type Stand, type WantedCall } from "./stand.js";
 
-/** What the tool says when it refuses, as opposed to when it fails to reach something. */
+/** The tool's message when it refuses, as opposed to when it fails to reach something. */
 const refusal =
   /Invalid URL|not public|not a public address|not on the list|Only http and https|user name or password|not a URL|Redirected to no URL|More than 3 redirects/;
 
 let asked = 0;
 
-/** As many calls as one step of a turn makes. */
+/** Number of calls that one step of a turn makes. */
 const callsPerStep = 40;
 
 interface ToolAnswer {
@@ -29,7 +29,9 @@ interface ToolAnswer {
   readonly isError: boolean;
 }
 
-/** Has the model call tools in real turns, and returns the results as the log keeps them, in the order of the calls. */
+/**
+ * Makes the model call tools in real turns, and returns the results as the log keeps them, in the order of the calls.
+ */
 async function askModel(stand: Stand, calls: readonly WantedCall[]): Promise<ToolAnswer[]> {
   const answers: ToolAnswer[] = [];
   const me = stand.runtime.forOwner("model");
@@ -47,12 +49,12 @@ async function askModel(stand: Stand, calls: readonly WantedCall[]): Promise<Too
   return answers;
 }
 
-/** The model tries to read what lies outside of the shared folder. */
+/** Makes the model try to read files outside of the shared folder. */
 export async function attackFiles(
   folder: SharedFolder,
   options: {
     readonly root: string;
-    /** Where the paths begin, if not at the root. */
+    /** Beginning of the paths, if not the root. */
     readonly from?: string;
     readonly random: Random;
     readonly count: number;
@@ -76,7 +78,7 @@ export async function attackFiles(
       const what = `${tool} ${JSON.stringify(input.path.slice(0, 100))}`;
       area.attempt(what, answer?.isError === true, answer?.text);
       area.searched(`the answer to ${what}`, secrets.findIn(answer?.text ?? "", ["a file"]));
-      // Nor is it told where on this machine the folder lies, unless the model said so itself.
+      // Nor does it learn where on this machine the folder is, unless the model named it itself.
       const tells = answer?.text.includes(folder.base) === true && !input.path.includes(folder.base);
       area.attempt(`${what} tells the folder's place`, !tells, answer?.text);
     }
@@ -91,7 +93,7 @@ export async function attackFiles(
   }
 }
 
-/** While someone swaps a folder for a link that leads out, again and again, files in it are read and it is listed. */
+/** Reads and lists files in a folder that is repeatedly swapped for a link that leads out. */
 export async function raceFiles(
   folder: SharedFolder,
   count: number,
@@ -109,7 +111,7 @@ export async function raceFiles(
     while (!isOver) {
       for (const each of [real, link]) {
         await rename(each, swapped);
-        // Long enough for a read to begin, and short enough for it to end with the other one there.
+        // Long enough for a read to start, and short enough for it to end with the other one in place.
         await stat(swapped);
         await rename(swapped, each);
       }
@@ -138,7 +140,7 @@ export async function raceFiles(
 /** Pages behind the wall, and one in front of it that leads there. */
 interface Pages {
   readonly port: number;
-  /** What was asked for behind the wall. */
+  /** Requests behind the wall. */
   readonly hits: string[];
   close(): Promise<void>;
 }
@@ -192,7 +194,10 @@ function listen(server: Server, host: string, port: number): Promise<void> {
   });
 }
 
-/** Lets the names of these attacks resolve as they are told to, each time the next answer. Returns how to undo it. */
+/**
+ * Makes the names of these attacks resolve as configured, each time with the next answer. Returns a function that
+ * undoes it.
+ */
 function foolResolver(): () => void {
   const real = dns.lookup;
   const asked = new Map<string, number>();
@@ -216,7 +221,7 @@ function foolResolver(): () => void {
   };
 }
 
-/** The model tries to fetch from this machine and its neighbours, although every name is on the list of hosts. */
+/** Makes the model try to fetch from this machine and its neighbors, although every name is on the list of hosts. */
 export async function attackHttp(area: Area, secrets: Secrets, weak: boolean): Promise<void> {
   const pages = await openPages(secrets.make("a file", "a page behind the wall"));
   const restore = foolResolver();

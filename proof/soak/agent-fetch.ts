@@ -1,12 +1,12 @@
 import { type Agent, type AgentOptions, request } from "node:http";
 import { Readable } from "node:stream";
 
-/** A connection that rests is closed before the server does it: a request could meet it on its way out. */
+/** An idle connection is closed before the server does it: otherwise a request could hit it while it closes. */
 export const agentOptions: AgentOptions = { keepAlive: true, timeout: 1_000 };
 
 /**
- * `fetch` over connections of one's own, which can be closed at once: the ones of the platform's linger for seconds, and
- * would be counted as the server's.
+ * Creates a `fetch` over connections of its own, which can be closed at once: those of the platform linger for
+ * seconds, and would be counted as the server's.
  */
 export function createAgentFetch(agent: Agent): typeof fetch {
   return (input, init = {}) => {

@@ -1,14 +1,14 @@
 import { readFileSync } from "node:fs";
 
-/** What a program has made on its heap. */
+/** Objects that a program has made on its heap. */
 export interface HeapObjects {
   readonly count: number;
   readonly bytes: number;
 }
 
 /**
- * Kinds of a snapshot that the engine makes for itself: compiled code, and what it has learnt about it. They grow for as
- * long as functions get hot, and say nothing about what a program holds on to.
+ * Kinds of a snapshot that the engine makes for itself: compiled code and its metadata. They grow for as long as
+ * functions get hot, and do not show what a program holds on to.
  */
 const engines = new Set(["code", "hidden", "object shape", "synthetic"]);
 

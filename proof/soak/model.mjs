@@ -2,8 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createScriptedProvider, delay, reasoning, text, toolCall, usage } from "@parley/testing";
 
 /**
- * A model that does what the first word of a message says: `quick` answers at once, `tools` calls some, `slow` takes its
- * time. It remembers nothing of its calls.
+ * Creates a model that acts by the first word of a message: `quick` answers at once, `tools` calls some, `slow` takes
+ * its time. It remembers nothing of its calls.
  */
 export function createModel() {
   const answerWith = (params) => createScriptedProvider(() => scriptFor(params.messages));

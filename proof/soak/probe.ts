@@ -4,7 +4,7 @@ import { createClient, type ParleyClient } from "@parley/client";
 import { agentOptions, createAgentFetch } from "./agent-fetch.js";
 import type { Door } from "./talker.js";
 
-/** How long something took, and when. */
+/** Duration and time of an operation. */
 export interface Timing {
   readonly at: number;
   readonly ms: number;
@@ -13,7 +13,7 @@ export interface Timing {
 const betweenMs = 120;
 const conversationId = "probe";
 
-/** Someone who does the same two small things all the time, and notes how long they take. */
+/** A client that does the same two small things all the time, and records how long they take. */
 export class Probe {
   /** A read of a conversation that never changes. */
   readonly reads: Timing[] = [];

@@ -1,14 +1,14 @@
 import type { Sample, Soaked } from "./soak.js";
 import { type Point, quantile, type Trend, trendOf } from "./trend.js";
 
-/** What the samples of a server say, line by line. */
+/** Evaluation of the samples of a server, line by line. */
 export interface Report {
   readonly rows: readonly (readonly (string | number)[])[];
-  /** Each with whether it holds. */
+  /** Each with its result. */
   readonly claims: readonly { readonly holds: boolean; readonly line: string }[];
 }
 
-/** A leak that has to be noticed: it is added to what was measured, and the same judgement is asked again. */
+/** A leak that has to be noticed: it is added to the measured values, which are then judged again. */
 const plantedBytesPerTurn = 1_000;
 /** Less than this share, over the whole time, is not called growth. */
 const heapShare = 0.02;
@@ -149,20 +149,20 @@ function handlesOf({ handles }: Sample): number {
   return Object.values(handles).reduce((total, count) => total + count, 0);
 }
 
-/** Kinds of handles of which there were more at every later rest than at the first one. */
+/** Returns kinds of handles of which there were more at every later rest than at the first one. */
 function handlesGrown(rests: readonly Sample[]): string[] {
   const [first, ...later] = rests;
   const kinds = new Set(later.flatMap(({ handles }) => Object.keys(handles)));
   return [...kinds].flatMap((kind) => {
     const before = first?.handles[kind] ?? 0;
     const least = Math.min(...later.map(({ handles }) => handles[kind] ?? 0));
-    // A pool may open one more at any time; what leaks goes on leaking.
+    // A pool may open one more at any time; a leak keeps growing.
     const last = later.at(-1)?.handles[kind] ?? 0;
     return least > before && last > before + 2 ? [`${kind} ${before} to ${last}`] : [];
   });
 }
 
-/** The medians of what was timed between two samples. */
+/** Returns the medians of the timings between two samples. */
 function medians(timings: Soaked["reads"], busy: readonly Sample[]): Point[] {
   return busy.slice(1).flatMap((sample, index) => {
     const from = busy[index]?.at ?? 0;

@@ -1,5 +1,5 @@
-// A server as a process of its own, to be talked to for a long time. Its parent asks over the process channel how it is.
-// Started with --expose-gc: what is reported of the heap is what is left after a collection. It ends with its parent.
+// A server as a process of its own, for a long run. Its parent asks over the process channel for its state. Started
+// with --expose-gc: the reported heap is what is left after a collection. It ends with its parent.
 import { writeHeapSnapshot } from "node:v8";
 import { createModelCatalog, createRuntime } from "@parley/core/runtime";
 import { createKey, createTelemetryHooks, serve } from "@parley/server";
@@ -33,7 +33,7 @@ const runtime = await createRuntime({
     },
   ]),
   tools,
-  // Nobody else can be on such a store.
+  // No other process can use such a store.
   ...(at.engine === "pglite" ? { lease: { pollMs: 0 } } : {}),
   hooks: {
     onEvent: (event, context) => {
@@ -53,7 +53,7 @@ const server = await serve(runtime, {
   limits: { requestsPerSecond: 100_000, requestBurst: 100_000 },
 });
 
-/** What a gauge of the figures says. */
+/** Returns the gauges of the figures. */
 async function gauges() {
   const { text } = await telemetry.exposition();
   const read = (name) => Number(new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1] ?? "NaN");
@@ -67,7 +67,7 @@ async function gauges() {
 
 const verbs = {
   async sample() {
-    // Twice, with time between them: what a finalizer lets go of is gone as well.
+    // Twice, with time between them: what a finalizer releases is gone as well.
     globalThis.gc();
     await new Promise((resolve) => setImmediate(resolve));
     globalThis.gc();

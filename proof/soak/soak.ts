@@ -14,31 +14,31 @@ import { Talker } from "./talker.js";
 export interface Ground {
   readonly name: string;
   readonly store: NodeStore;
-  /** The tables while the server runs, where that is possible. */
+  /** Reads the tables while the server runs, if that is possible. */
   readonly readTables?: ReadTables;
-  /** The tables once the server is gone. */
+  /** Reads the tables once the server is gone. */
   readonly readAfter: ReadTables;
 }
 
 export interface Sample extends Vitals {
   readonly at: number;
-  /** At rest: what the server's program has made and still holds. */
+  /** At rest: objects that the server's program has made and still holds. */
   readonly objects?: HeapObjects;
   readonly rows?: Readonly<Record<string, number>>;
 }
 
-/** Everything that was seen of one server. */
+/** All observations of one server. */
 export interface Soaked {
   readonly ground: string;
   /** While it was busy. */
   readonly busy: readonly Sample[];
-  /** Between the rounds, with nobody connected and nothing left; the first one behind the warm-up. */
+  /** Between the rounds, with no client connected and nothing left; the first one after the warm-up. */
   readonly rests: readonly Sample[];
   readonly reads: readonly { readonly at: number; readonly ms: number }[];
   readonly turns: readonly { readonly at: number; readonly ms: number }[];
   readonly acts: ReadonlyMap<string, number>;
   readonly failures: readonly string[];
-  /** What the tables still hold at the end, when all was deleted. */
+  /** Rows that the tables still hold at the end, when all was deleted. */
   readonly left: Readonly<Record<string, number>>;
   readonly seconds: number;
 }
@@ -72,7 +72,7 @@ const countLive = [
   "SELECT 'connections' AS name, count(*)::int AS rows FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()",
 ];
 
-/** Talks to a server in rounds. Between them everyone leaves, so that what is still there then is what leaked. */
+/** Talks to a server in rounds. Between them all clients leave, so that what is still there then is what leaked. */
 export async function soak(ground: Ground, plan: SoakPlan): Promise<Soaked> {
   const startedAt = performance.now();
   const server = await SoakedServer.start(ground.store);
@@ -111,7 +111,7 @@ export async function soak(ground: Ground, plan: SoakPlan): Promise<Soaked> {
     }
     failures.push(...(await server.troubles()).map((trouble) => `in the background: ${trouble}`));
   } finally {
-    // Not closed in order: what is left is what there was.
+    // Not closed in order, so that the tables stay as they were.
     await server.kill();
   }
   const left = rowsOf(await ground.readAfter(countRows));
@@ -125,7 +125,7 @@ async function takeSample(server: SoakedServer, ground: Ground): Promise<Sample>
   return { at: performance.now(), ...vitals, ...(rows === undefined ? {} : { rows: rowsOf(rows) }) };
 }
 
-/** Waits until everyone who left is gone for the server as well. What never goes is in the sample. */
+/** Waits until the server has noticed that all clients left. What never goes away is in the sample. */
 async function takeSampleAtRest(server: SoakedServer, ground: Ground): Promise<Sample> {
   for (let look = 0; look < 40; look += 1) {
     const { runningTurns, sockets, streams } = await server.vitals();

@@ -3,20 +3,20 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import type { NodeStore } from "../../test/kill/running-node.js";
 
-/** How a server is at a moment. */
+/** State of a server at a moment. */
 export interface Vitals {
   readonly rss: number;
   /** After a collection. */
   readonly heapUsed: number;
   readonly external: number;
   readonly arrayBuffers: number;
-  /** What keeps the process's loop busy, by kind. */
+  /** Handles that keep the process's loop busy, by kind. */
   readonly handles: Readonly<Record<string, number>>;
-  /** How many turns it has sealed since it began. */
+  /** Number of turns it has sealed since it started. */
   readonly sealed: number;
   readonly sockets: number;
   readonly streams: number;
-  /** Messages that wait in queues, as its figures have it. */
+  /** Messages that wait in queues, by its figures. */
   readonly waiting: number;
   readonly runningTurns: number;
 }
@@ -81,17 +81,17 @@ export class SoakedServer {
     return this.#ask("sample");
   }
 
-  /** Writes down what is on its heap. */
+  /** Writes a snapshot of its heap. */
   snapshot(file: string): Promise<void> {
     return this.#ask("snapshot", { file });
   }
 
-  /** What went wrong in the background. */
+  /** Returns the failures in the background. */
   troubles(): Promise<readonly string[]> {
     return this.#ask("troubles");
   }
 
-  /** Ends it at once, so that what it leaves is what it had. */
+  /** Ends it at once, so that it leaves its state as it was. */
   async kill(): Promise<void> {
     this.#child.kill("SIGKILL");
     await this.#gone;

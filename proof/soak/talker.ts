@@ -5,21 +5,24 @@ import { WebSocket } from "ws";
 import type { Random } from "../../test/kill/random.js";
 import { agentOptions, createAgentFetch } from "./agent-fetch.js";
 
-/** Where a talker finds its server. */
+/** Address of a talker's server. */
 export interface Door {
   readonly url: string;
   readonly key: string;
 }
 
-/** After so many acts a conversation is deleted, and another one begun: what is stored stays about the same. */
+/**
+ * Number of acts after which a conversation is deleted, and another one started: the stored amount stays about the
+ * same.
+ */
 const actsPerConversation = 20;
 const settleMs = 20;
 
 /** A client that does a bit of everything, one thing after the other, in conversations of its own. */
 export class Talker {
-  /** How often each act was done. */
+  /** Number of times each act was done. */
   readonly acts = new Map<string, number>();
-  /** What did not go as it should, in words. */
+  /** Failures, in words. */
   readonly failures: string[] = [];
   readonly #door: Door;
   readonly #name: string;
@@ -48,7 +51,7 @@ export class Talker {
     });
   }
 
-  /** Talks until it is told to stop, and ends with nothing of its own left running. */
+  /** Talks until it is stopped, and ends with nothing of its own left running. */
   async talk(isOver: () => boolean): Promise<void> {
     while (!isOver()) {
       if (this.#actsHere === 0) await this.#begin();
@@ -167,7 +170,7 @@ export class Talker {
     }
   }
 
-  /** A socket that breaks in the middle of a turn, as sockets do. */
+  /** Opens a socket that breaks in the middle of a turn, as sockets do. */
   async #leave(): Promise<void> {
     const { url, key } = this.#door;
     const socket = new WebSocket(`${url.replace("http", "ws")}/ws`, ["parley.v1", `bearer.${key}`]);
@@ -228,7 +231,7 @@ export class Talker {
       body: { atSeq: turn.chunks.at(-1)?.seq ?? 0, message: "quick in a fork" },
     });
     await this.#client.request("GET /conversations/:id/last", { params: { id: conversation.id } });
-    // Half of them go with the conversation that they left.
+    // Half of them are deleted with the conversation that they were forked from.
     if (this.#random.chance(0.5)) {
       await this.#client.request("DELETE /conversations/:id", { params: { id: conversation.id } });
     }
@@ -268,7 +271,7 @@ export class Talker {
   async #delete(): Promise<void> {
     const [params, query] = [{ id: this.#id }, { cascade: true }];
     this.#actsHere = 0;
-    // Some go while they run, with messages that wait.
+    // Some are deleted while they run, with messages that wait.
     if (this.#random.chance(0.3)) {
       await this.#enqueue("slow and deleted");
       await this.#enqueue("quick and deleted");

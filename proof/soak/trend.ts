@@ -4,12 +4,12 @@ export interface Point {
   readonly value: number;
 }
 
-/** A straight line through points, and whether it leads upwards beyond doubt. */
+/** A straight line through points, and the verdict if it rises. */
 export interface Trend {
   readonly perHour: number;
-  /** How far off the slope may well be. */
+  /** Uncertainty of the slope. */
   readonly errorPerHour: number;
-  /** What it makes of the whole time, as a share of the usual value. */
+  /** Change over the whole time, as a share of the usual value. */
   readonly share: number;
   readonly isGrowing: boolean;
 }
@@ -17,7 +17,7 @@ export interface Trend {
 const hourMs = 3_600_000;
 
 /**
- * The least squares line, and whether it grows: by more than chance would have it, and by more than `leastShare` of the
+ * Computes the least squares line, and if it grows: by more than chance explains, and by more than `leastShare` of the
  * usual value over the whole time. Samples of one process resemble the ones before them, so that fewer count than
  * there are: the error is widened for that.
  */
@@ -48,7 +48,7 @@ function wideningOf(rests: readonly number[], squares: number): number {
   return Math.sqrt((1 + likeness) / (1 - likeness));
 }
 
-/** How many errors a slope must be above zero for chance to be out of the question: one in two hundred. */
+/** Returns the number of errors by which a slope must be above zero to rule out chance: one in two hundred. */
 function studentOf(freedom: number): number {
   const table = [63.7, 9.93, 5.84, 4.6, 4.03, 3.71, 3.5, 3.36, 3.25, 3.17];
   return table[freedom - 1] ?? 2.9;
@@ -62,7 +62,7 @@ function mean(values: readonly number[]): number {
   return sum(values) / Math.max(1, values.length);
 }
 
-/** The value below which this share of all is. */
+/** Returns the value below which this share of all is. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;

@@ -56,7 +56,7 @@ describe("a chat in a terminal", { timeout: 60_000 }, () => {
     terminal.type(`and keep it short${keys.altEnter}`);
     await terminal.see(/↪ steers: and keep it short[\s\S]*› \n/);
     await keepPicture(terminal);
-    // The steer goes into the running turn, what was queued opens the next one; each is said once.
+    // The steer joins the running turn, the queued message opens the next one; each is shown once.
     const text = await terminal.see(/✓ current_time[\s\S]*context \d+[^─]*Enter sends/);
     expect(text).toMatch(
       /✓ demo_slow_task[\s\S]*↪ and keep it short[\s\S]*You steered me while I was at work[\s\S]*› What time is it in Tokyo\?/,
@@ -74,7 +74,7 @@ describe("a chat in a terminal", { timeout: 60_000 }, () => {
     await terminal.see(/↪ be brief[\s\S]*You steered me while I was at work: "be brief"/);
   });
 
-  it("stops the turn with Ctrl-C and keeps what was said; twice leaves with 130", async () => {
+  it("stops the turn with Ctrl-C and keeps its output; twice leaves with 130", async () => {
     const terminal = open();
     await terminal.see("Enter sends");
     terminal.type(`a long answer please${keys.enter}`);
@@ -96,7 +96,7 @@ describe("a chat in a terminal", { timeout: 60_000 }, () => {
     expect(await place.ok(["show", newest?.id ?? ""])).toContain("A long one");
   });
 
-  it("says that it reconnects when the server is killed, and goes on by itself when it is back", async () => {
+  it("says that it reconnects when the server is killed, and continues by itself when it is back", async () => {
     const terminal = open();
     await terminal.see("Enter sends");
     terminal.type(`use the slow tool${keys.enter}`);
@@ -106,7 +106,7 @@ describe("a chat in a terminal", { timeout: 60_000 }, () => {
     terminal.type("typed meanwhile");
     await terminal.see("› typed meanwhile");
     server = await place.serve(["--port", String(server.port)]);
-    // The tool says that it may be made again, so the turn goes on where it was.
+    // The tool declares that it may be repeated, so the turn continues where it was.
     const text = await terminal.see(/✓ demo_slow_task[\s\S]*finished 5 steps[\s\S]*context \d+/, 60_000);
     await terminal.seeNoMore("Reconnecting");
     expect(text.match(/› use the slow tool/g)).toHaveLength(1);
@@ -169,7 +169,7 @@ describe("a chat in a terminal", { timeout: 60_000 }, () => {
     expect(await search.json()).toEqual({ hits: [] });
   });
 
-  it("goes on with the newest conversation, and shows what was said", async () => {
+  it("continues the newest conversation, and shows its messages", async () => {
     await place.ok(["run", "What is 6 * 7?"]);
     const terminal = open("-c");
     await terminal.see(/› What is 6 \* 7\?[\s\S]*calculator says/);

@@ -17,7 +17,7 @@ beforeAll(async () => {
     key,
     models: [{ id: "example", context_length: 64_000 }, { id: "other" }],
   });
-  // No credential at all: the demo model serves.
+  // No credential at all: the demo model is used.
   place = new Workplace({ store: { folder: ".parley", durable: false } });
   server = await place.serve();
 }, 120_000);
@@ -95,7 +95,7 @@ describe("parley connect", { timeout: 60_000 }, () => {
     expect(stdout + stderr + exported + listed).not.toContain(key);
     await server.end();
     expect(statSync(join(place.store, "secret.key")).mode & 0o777).toBe(0o600);
-    // Ends with 1 where no file has it, in any of its files.
+    // `grep` exits with 1 if no file contains the key.
     expect(() => execFileSync("grep", ["-rlaF", key, place.folder], { encoding: "utf8" })).toThrow();
     server = await place.serve();
   });

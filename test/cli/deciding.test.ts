@@ -23,7 +23,7 @@ const open = (args: readonly string[], env: NodeJS.ProcessEnv = {}) => {
   return terminal;
 };
 
-/** Sends a message, and gives what its turn waits for. */
+/** Sends a message, and returns the requests that its turn waits for. */
 async function waitFor(message: string, more: object = {}): Promise<readonly PendingRequest[]> {
   const call = (path: string, init?: RequestInit) => fetch(new URL(path, server.url), init);
   const response = await call("/chat", {
@@ -78,7 +78,7 @@ describe("verbs that decide what turns wait for", { timeout: 60_000 }, () => {
     expect(failed.response).toMatchObject({ decision: "output", value: "no such place", isError: true });
   });
 
-  it("deny tells the model why; --always lets later calls run, until grants rm", async () => {
+  it("deny gives the model the reason; --always lets later calls run, until grants rm", async () => {
     const [first, second] = await waitFor("ask me before you sing and dance");
     if (first === undefined || second === undefined) throw new Error("two calls wait");
     await place.ok(["deny", first.requestId, "--note", "too loud"]);
@@ -118,7 +118,7 @@ describe("verbs that decide what turns wait for", { timeout: 60_000 }, () => {
     expect(lines.stdout).toMatch(/did not want to answer[\s\S]*I am the demo model/);
   });
 
-  it("goes on in the verb's own process where no server runs", async () => {
+  it("continues in the verb's own process where no server runs", async () => {
     const { requestId, conversationId } = await one("ask me before you water the plants");
     await server.end();
     try {
@@ -147,7 +147,7 @@ describe("the prompt", { timeout: 60_000 }, () => {
     await terminal.see(/"task": "feed the cat"[\s\S]*a letter, then Enter/);
     terminal.type(`e${keys.enter}`);
     await terminal.see("Enter takes the arguments");
-    // The three lines of the arguments go, each with Ctrl-U and Backspace.
+    // Deletes the three lines of the arguments, each with Ctrl-U and Backspace.
     terminal.type(`${"\u0015\u007F".repeat(3)}{"task":"feed the dog"}${keys.enter}`);
     await terminal.see(/- +"task": "feed the cat"[\s\S]*\+ +"task": "feed the dog"/);
     terminal.type(`a${keys.enter}`);
@@ -158,7 +158,7 @@ describe("the prompt", { timeout: 60_000 }, () => {
     );
   });
 
-  it("closes when somebody else decides, and says who", async () => {
+  it("closes when another client decides, and shows by whom", async () => {
     const terminal = open(["chat"]);
     await terminal.see("Enter sends");
     terminal.type(`ask me tea or coffee${keys.enter}`);
@@ -185,7 +185,7 @@ describe("the prompt", { timeout: 60_000 }, () => {
     await again.see(/› ask me before you sing[\s\S]*"task": "sing"[\s\S]*a letter, then Enter/);
     again.type(`c${keys.enter}`);
     await again.see(/├ allowed by local, from now on in this conversation[\s\S]*Enter sends/);
-    // The standing approval holds, so the next call does not ask.
+    // The standing approval applies, so the next call does not ask.
     again.type(`ask me before you sing${keys.enter}`);
     await again.see(/from now on[\s\S]*✓ demo_errand[^├]*done[\s\S]*Enter sends/);
   });

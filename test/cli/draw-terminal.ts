@@ -3,7 +3,7 @@ import type { Browser } from "playwright-core";
 
 const ground = "#16181d";
 const ink = "#dfe3ea";
-/** The sixteen colours of a terminal, in their order. */
+/** The sixteen colors of a terminal, in their order. */
 const palette = [
   "#2b303b",
   "#f0717a",
@@ -23,12 +23,12 @@ const palette = [
   "#ffffff",
 ];
 
-/** How a picture of a terminal is framed. */
+/** Frame of a picture of a terminal. */
 export interface PictureOptions {
   readonly title: string;
 }
 
-/** A terminal as a picture, cell by cell, drawn by a browser. */
+/** Draws a terminal as a picture, cell by cell, in a browser. */
 export async function drawTerminal(
   browser: Browser,
   rows: readonly string[],
@@ -43,7 +43,7 @@ export async function drawTerminal(
   }
 }
 
-/** The rows of a terminal as HTML, as they are at this moment. */
+/** Returns the current rows of a terminal as HTML. */
 export function htmlRows(buffer: Buffered): string[] {
   const rows: string[] = [];
   for (let row = 0; row < buffer.length; row += 1) rows.push(rowOf(buffer, row));
@@ -53,7 +53,7 @@ export function htmlRows(buffer: Buffered): string[] {
 
 type Buffered = headless.Terminal["buffer"]["active"];
 
-/** Neighbouring cells with the same looks share one element. */
+/** Returns a row as HTML. Neighboring cells with the same style share one element. */
 function rowOf(buffer: Buffered, row: number): string {
   const line = buffer.getLine(row);
   if (line === undefined) return "";

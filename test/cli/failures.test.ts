@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { type Ended, type ServerProcess, Workplace } from "./parley-process.js";
 
-/** One clear message: no stack, and how it ends. */
+/** Expects one clear message: no stack, and this exit code. */
 function expectClear(ended: Ended, code: number, ...parts: readonly (string | RegExp)[]): void {
   expect(ended.code, ended.stderr).toBe(code);
   expect(ended.stdout).toBe("");
@@ -60,7 +60,7 @@ describe("a bad configuration", { timeout: 60_000 }, () => {
     return place;
   };
 
-  it("is told by line in JSON, for every verb that needs it", async () => {
+  it("is reported by line in JSON, for every verb that needs it", async () => {
     const place = withConfig("parley.config.json", '{\n  "listen": { "port": "http" },\n  "model": {}\n}');
     for (const args of [["serve"], ["ls"], ["run", "hello"]]) {
       expectClear(
@@ -107,7 +107,7 @@ describe("a store that cannot be used", { timeout: 60_000 }, () => {
   it("says that a folder cannot be written", async () => {
     writeFileSync(join(place.folder, "a-file"), "");
     expectClear(await place.parley(["ls", "--store", "a-file"]), 1, /It exists already|not a folder/);
-    // Root may write everywhere, so for it there is nothing to refuse.
+    // Root may write everywhere, so nothing is refused.
     if (process.getuid?.() === 0) return;
     const folder = join(place.folder, "locked");
     mkdirSync(folder);
@@ -126,7 +126,7 @@ describe("a full disk", { timeout: 240_000 }, () => {
   // Only root, and not everywhere, may mount a disk so small that it can be filled.
   const canMount = spawnSync("bash", ["-c", "unshare -m mount -t tmpfs tmpfs /mnt"]).status === 0;
 
-  it.runIf(canMount)("is said to be full, and nothing that was acknowledged is lost", async () => {
+  it.runIf(canMount)("is reported as full, and nothing that was acknowledged is lost", async () => {
     const place = new Workplace();
     onTestFinished(() => place.remove());
     mkdirSync(join(place.folder, "disk"));
@@ -155,11 +155,11 @@ describe("a server that does not do as it should", { timeout: 60_000 }, () => {
   }, 60_000);
   afterAll(() => place.remove());
 
-  it("is said to be unreachable when nobody is there", async () => {
+  it("is reported as unreachable when nothing listens there", async () => {
     expectClear(await place.parley(["ls", "--url", "http://127.0.0.1:1"]), 1, /Is the server running\?/);
   });
 
-  it("is told apart from another server", async () => {
+  it("is distinguished from another server", async () => {
     const other = createServer((_request, response) => response.end("<html>hello</html>"));
     await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
     onTestFinished(() => {
@@ -182,7 +182,7 @@ describe("a server that does not do as it should", { timeout: 60_000 }, () => {
     await place.ok(["keys", "rm", "key_"], { env: { PARLEY_API_KEY: secret } });
   });
 
-  it("is not begun twice on one store", async () => {
+  it("is not started twice on one store", async () => {
     expectClear(
       await place.parley(["serve", "--port", "0"]),
       1,
@@ -213,7 +213,7 @@ describe("a server that does not do as it should", { timeout: 60_000 }, () => {
   });
 });
 
-/** A line of a shell in which `parley` is a command. */
+/** Runs a line of a shell in which `parley` is a command. */
 async function shell(place: Workplace, line: string, before: readonly string[] = []): Promise<Ended> {
   const [node, [main = ""]] = place.command();
   const [command = "", ...args] = [
@@ -222,7 +222,7 @@ async function shell(place: Workplace, line: string, before: readonly string[] =
     "-c",
     `parley() { "${node}" "${main}" "$@"; }\n${line}`,
   ];
-  // A group of its own, so that nothing of it outlives a test that gave up.
+  // A process group of its own, so that nothing of it outlives a test that gave up.
   const child = spawn(command, args, { cwd: place.folder, env: place.env, detached: true });
   onTestFinished(() => {
     if (child.pid === undefined) return;

@@ -9,7 +9,7 @@ import { keys, Terminal } from "./terminal.js";
 const png = Buffer.concat([Buffer.from("89504e470d0a1a0a", "hex"), Buffer.alloc(3_000, 7)]);
 const pdf = Buffer.from(`%PDF-1.4\n${"x".repeat(2_000_000)}`);
 
-/** A folder with files of all kinds. */
+/** Fills a folder with files of all kinds. */
 function fill(place: Workplace): void {
   const at = (name: string) => join(place.folder, name);
   writeFileSync(at("photo.png"), png);

@@ -22,7 +22,7 @@ describe("the folder of a server that runs", { timeout: 120_000 }, () => {
   const titles = async (store: string) =>
     (await place.json<Listed[]>("ls", "--store", store)).map(({ title }) => title);
 
-  /** The requests that the server has logged. */
+  /** Returns the requests that the server has logged. */
   const requests = () => server.output().stdout.match(/"route":"[^"]+"/g) ?? [];
 
   it("is a store of its own when it is copied, lock and announcement included", async () => {

@@ -6,18 +6,18 @@ let place: Workplace;
 let server: ServerProcess;
 const terminals: Terminal[] = [];
 
-/** Sets the title, wipes the screen, rings, hides, asks the terminal to answer, and turns the line around. */
+/** Sets the title, clears the screen, rings, hides, requests an answer of the terminal, and reverses the line. */
 const nasty =
   "nasty \u001B]0;owned\u0007 \u001B[2J\u001B[8m \u009B2J \u009D0;owned\u009C \u0007\u0008\u007F \u001B[c \u202Eesrever\u2066 \u200F end";
 const unsafe = /[^\P{Control}\n\t]|\p{Bidi_Control}/u;
-/** Built from a text: linters take the escape character in a pattern for a slip. */
+/** Built from a text: linters report the escape character in a pattern. */
 const sequence = (rest: string) => new RegExp(`\u001B\\[${rest}`, "g");
-/** What a program of ours sends to a terminal: colours, and the line breaks that the terminal itself makes of ours. */
+/** Output of Parley's own to a terminal: colors, and the line breaks that the terminal itself makes of ours. */
 const ours = sequence("(?:[0-49]|2[2-49]|3[1-7]|39|9[0-7]|38;[\\d;]+)?m|\r\n");
-/** What the screen of the chat draws with. */
+/** Sequences with which the screen of the chat draws. */
 const drawing = sequence("(?:\\?2026[hl]|\\?2004[hl]|\\d*[AJCK])|\r");
 
-/** Runs a call in a terminal to its end, and gives what it sent. */
+/** Runs a call in a terminal to its end, and returns its output. */
 async function inTerminal(...args: readonly string[]): Promise<string> {
   const terminal = new Terminal(place, args, { cols: 200, rows: 50 });
   terminals.push(terminal);

@@ -5,7 +5,7 @@ import { launchBrowser } from "../harness/chromium.js";
 import { drawTerminal } from "./draw-terminal.js";
 import type { Terminal } from "./terminal.js";
 
-/** Draws the terminal, when someone asks for the picture. */
+/** Draws the terminal, when the picture is requested. */
 export async function keepPicture(terminal: Terminal): Promise<void> {
   const file = process.env.PARLEY_TERMINAL_PICTURE;
   if (file === undefined || inject("chromium") === undefined) return;

@@ -18,7 +18,7 @@ function workplace(config: object = quickDemo): Workplace {
   return place;
 }
 
-/** `parley mcp` as a program that takes tools starts it. */
+/** Returns `parley mcp` as a program that uses tools starts it. */
 function started(place: Workplace, env: Record<string, string> = {}) {
   const [command, args] = place.command("mcp");
   return { command, args, cwd: place.folder, env: { ...(place.env as Record<string, string>), ...env } };
@@ -154,7 +154,7 @@ describe("a Parley among its own MCP servers", { timeout: 120_000 }, () => {
       },
     });
     const server = await place.serve(["--port", String(port)]);
-    // The server over HTTP answers after the first attempt to connect, so that comes again.
+    // The server over HTTP answers after the first attempt to connect, so that is repeated.
     const own = { state: "failed", problem: expect.stringContaining("Parley itself") };
     await expect
       .poll(() => servers(server.url), { timeout: 60_000 })

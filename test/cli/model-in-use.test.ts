@@ -10,7 +10,7 @@ let place: Workplace;
 let server: ServerProcess;
 const terminals: Terminal[] = [];
 
-/** How many requests each vendor got since the test began: the default one, and the other. */
+/** Number of requests that each vendor got since the test began: the default one, and the other. */
 const asked = () => [first.requests.length - before[0], second.requests.length - before[1]];
 let before: readonly [number, number] = [0, 0];
 
@@ -102,7 +102,7 @@ describe("a conversation keeps its model", { timeout: 60_000 }, () => {
     expect(asked()).toEqual([0, 2]);
   });
 
-  it("names a model that is not configured any more, and asks nobody else", async () => {
+  it("names a model that is not configured any more, and calls no other", async () => {
     const elsewhere = new Workplace({
       store: { folder: ".parley", durable: false },
       titleModel: "none",

@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { Workplace } from "./parley-process.js";
 
 describe("one bad answer of a model's server", { timeout: 120_000 }, () => {
-  it("disables the model for nobody: not for the owner who got it, not for another", async () => {
+  it("disables the model for no owner: not for the one who got it, not for another", async () => {
     const overflow = {
       object: "error",
       message: "This model's maximum context length is 300 tokens. However, you requested 9000 tokens.",

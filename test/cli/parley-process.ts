@@ -15,7 +15,7 @@ import { join } from "node:path";
 
 const main = join(import.meta.dirname, "..", "..", "apps", "cli", "dist", "main.js");
 
-/** What a call of `parley` came to. */
+/** Result of a call of `parley`. */
 export interface Ended {
   readonly code: number | null;
   readonly stdout: string;
@@ -28,20 +28,20 @@ export interface ServerProcess {
   readonly port: number;
   readonly pid: number;
   readonly process: ChildProcess;
-  /** How long it took from the start of the process until it listened. */
+  /** Time from the start of the process until it listened. */
   readonly readyMs: number;
-  /** What it has written so far. */
+  /** Returns its output so far. */
   output(): { stdout: string; stderr: string };
   /** Ends it with a signal and waits for its end. */
   end(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
-/** A folder to work in, with its own configuration, environment and store: nothing of the machine's user is seen. */
+/** A folder to work in, with its own configuration, environment and store: nothing of the machine's user is visible. */
 export class Workplace {
   readonly folder = mkdtempSync(join(tmpdir(), "parley-cli-"));
   readonly #processes = new Set<ChildProcess>();
 
-  /** Whether its first call should make the store: otherwise a ready one is put there. */
+  /** `withStore`: false if its first call should create the store; otherwise a prepared one is copied there. */
   constructor(config: object = quickDemo, options: { readonly withStore?: boolean } = {}) {
     writeFileSync(join(this.folder, "parley.config.json"), JSON.stringify(config, null, 2));
     if (options.withStore !== false) cpSync(storeTemplate(), this.store, { recursive: true });
@@ -62,7 +62,7 @@ export class Workplace {
     };
   }
 
-  /** The command and arguments of a call, for whoever starts it otherwise. */
+  /** Returns the command and arguments of a call, for callers that start it otherwise. */
   command(...args: readonly string[]): [string, string[]] {
     return [process.execPath, [main, ...args]];
   }
@@ -93,7 +93,7 @@ export class Workplace {
     return { code, ...collected() };
   }
 
-  /** The same for a call that must succeed: what it printed. */
+  /** Calls `parley`, which must succeed, and returns its output. */
   async ok(
     args: readonly string[],
     options: { input?: string; env?: NodeJS.ProcessEnv } = {},
@@ -154,7 +154,7 @@ export class Workplace {
     return existsSync(join(this.folder, name));
   }
 
-  /** Ends what still runs, and takes the folder away. */
+  /** Ends what still runs, and removes the folder. */
   async remove(): Promise<void> {
     const running = [...this.#processes];
     await Promise.all(
@@ -182,7 +182,7 @@ function stopServers(folder: string): void {
   }
 }
 
-/** A new, empty store, made once per test run: making one takes seconds, a copy does not. */
+/** Returns a new, empty store, created once per test run: creating one takes seconds, a copy does not. */
 function storeTemplate(): string {
   const folder = join(tmpdir(), "parley-cli-template");
   const store = join(folder, "store");
@@ -205,13 +205,13 @@ function storeTemplate(): string {
 
 /** The demo model without pauses: answers come at once. */
 export const quickDemo = {
-  // Waiting for the disk is what the store's own tests are about.
+  // Waiting for the disk is covered by the store's own tests.
   store: { folder: ".parley", durable: false },
   models: { demo: { kind: "demo", pace: "instant", slowStepMs: 0 } },
   tools: { time: true, calculator: true },
 };
 
-/** The demo model at reading speed, with a tool that takes its time: for whoever wants to interfere. */
+/** The demo model at reading speed, with a tool that takes its time: for tests that interfere. */
 export const slowDemo = {
   store: { folder: ".parley", durable: false },
   models: { demo: { kind: "demo", pace: "human", slowStepMs: 300 } },

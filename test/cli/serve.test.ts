@@ -12,7 +12,7 @@ describe("the server as a process", { timeout: 120_000 }, () => {
   });
   afterAll(() => place.remove());
 
-  it("announces itself to other calls, lets a turn finish its step when it is asked to end, and goes on with the next start", async () => {
+  it("announces itself to other calls, lets a turn finish its step when it has to end, and continues with the next start", async () => {
     const first = await place.serve();
     expect(JSON.parse(place.read(".parley/server.json"))).toMatchObject({ url: first.url, pid: first.pid });
     const follower = place.start(["run", "--jsonl", "use the slow tool"]);
@@ -28,7 +28,7 @@ describe("the server as a process", { timeout: 120_000 }, () => {
     expect(place.has(".parley/server.json")).toBe(false);
 
     const second = await place.serve(["--port", String(first.port)]);
-    // The one who asked was cut off, asked again for the same turn, and has its end.
+    // The client that sent it was cut off, requested the same turn again, and has its end.
     await closed;
     expect(events).toContain('"type":"turn-sealed"');
     const [newest] = await place.json<{ id: string }[]>("ls");
@@ -59,7 +59,7 @@ describe("the server as a process", { timeout: 120_000 }, () => {
     }
   });
 
-  it("tells a person where it listens, on what and how to add a key, logs in words, and ends on Ctrl-C", async () => {
+  it("prints where it listens, on what and how to add a key, logs in words, and ends on Ctrl-C", async () => {
     const demo = new Workplace({});
     const shown = new Terminal(demo, ["serve", "--port", "0"]);
     try {
@@ -120,7 +120,7 @@ describe("a turn that does not end by itself", { timeout: 120_000 }, () => {
   }, 60_000);
   afterAll(() => place.remove());
 
-  /** Asks for the tool that takes its time, and waits for the first words. */
+  /** Requests the tool that takes its time, and waits for the first words. */
   const ask = async () => {
     const asking = place.start(["run", "use the slow tool"]);
     asking.stdin?.end();
@@ -132,7 +132,7 @@ describe("a turn that does not end by itself", { timeout: 120_000 }, () => {
     return { asking, said: () => said };
   };
 
-  it("lets others queue, change and take back; an interrupt of run stops it and keeps what it said", async () => {
+  it("lets others queue, change and remove; an interrupt of run stops it and keeps its output", async () => {
     const { asking, said } = await ask();
     const refused = await place.parley(["send", "@", "now"]);
     expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("--queue") as unknown });
@@ -154,7 +154,7 @@ describe("a turn that does not end by itself", { timeout: 120_000 }, () => {
     expect(await place.json<QueuePayload>("queue", "@")).toMatchObject({ paused: true });
   });
 
-  it("does not keep a server that is asked to end a second time", async () => {
+  it("does not keep a server that is signaled a second time", async () => {
     await ask();
     const draining = once(server.process.stderr ?? server.process, "data");
     server.process.kill("SIGTERM");

@@ -58,12 +58,12 @@ export class Terminal {
     this.#pty.resize(cols, rows);
   }
 
-  /** Every byte that the program has written, as text. */
+  /** Returns every byte that the program has written, as text. */
   raw(): string {
     return this.#raw;
   }
 
-  /** Everything, the scrollback included. */
+  /** Returns everything, the scrollback included. */
   text(): string {
     const { active } = this.#screen.buffer;
     const lines: string[] = [];
@@ -72,12 +72,12 @@ export class Terminal {
     return lines.join("\n").trimEnd();
   }
 
-  /** What is seen now, for a picture. */
+  /** Returns the visible part, for a picture. */
   snapshot(): string[] {
     return htmlRows(this.#screen.buffer.active);
   }
 
-  /** The line that the cursor is in, and the column. */
+  /** Returns the line that the cursor is in, and the column. */
   cursor(): { line: string; column: number } {
     const { active } = this.#screen.buffer;
     return {
@@ -86,13 +86,13 @@ export class Terminal {
     };
   }
 
-  /** Waits until the text looks like this. */
+  /** Waits until the text matches. */
   async see(pattern: string | RegExp, timeoutMs = 50_000): Promise<string> {
     await this.#until(() => matches(this.text(), pattern), `to see ${String(pattern)}`, timeoutMs);
     return this.text();
   }
 
-  /** Waits until it does not any more. */
+  /** Waits until the text does not match any more. */
   async seeNoMore(pattern: string | RegExp, timeoutMs = 50_000): Promise<void> {
     await this.#until(() => !matches(this.text(), pattern), `to see no more ${String(pattern)}`, timeoutMs);
   }

@@ -9,7 +9,7 @@ afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end();
 });
 
-/** A call of `parley tools connect`, up to the address that a person is to open. */
+/** Runs `parley tools connect` up to the address that a person has to open. */
 async function beginLogin(
   place: Workplace,
 ): Promise<{ child: ChildProcess; address: string; output: () => string }> {

@@ -21,8 +21,8 @@ interface RunResult {
 }
 
 /**
- * Describes the same calls for a server on the store, and for nobody but the verb itself. Without a server each call opens
- * the store, which takes its time, so there each verb is called only once.
+ * Describes the same calls with a server on the store, and without one. Without a server each call opens the store,
+ * which takes its time, so there each verb is called only once.
  */
 export function describeVerbs(way: "against a server" | "without a server"): void {
   describe(`every verb ${way}`, { timeout: 120_000 }, () => {
@@ -47,7 +47,7 @@ export function describeVerbs(way: "against a server" | "without a server"): voi
       expect(first).toMatchObject({ reason: "stop", text: expect.stringContaining("= 84") as unknown });
     });
 
-    it("run: the answer alone is on standard output; -c goes on in the same conversation", async () => {
+    it("run: the answer alone is on standard output; -c continues the same conversation", async () => {
       const { code, stdout, stderr } = await place.parley(["run", "-c", "hello"]);
       expect(code).toBe(0);
       expect(stdout).toMatch(/^Hello! I am the demo model[\s\S]*\n$/);
@@ -69,7 +69,7 @@ export function describeVerbs(way: "against a server" | "without a server"): voi
       expect(JSON.parse(await place.ok(["run", "--schema", "city.json", "Which city?"]))).toEqual({
         city: "demo",
       });
-      // The demo model does not know patterns.
+      // The demo model does not support patterns.
       const strict = { ...schema, properties: { city: { type: "string", pattern: "^B" } } };
       writeFileSync(join(place.folder, "strict.json"), JSON.stringify(strict));
       const { code, stdout, stderr } = await place.parley(["run", "--schema", "strict.json", "Which city?"]);
@@ -108,7 +108,7 @@ export function describeVerbs(way: "against a server" | "without a server"): voi
       expect(await place.ok(["search", "balc"])).toMatch(/title Tomatoes on the balcony/);
     });
 
-    it("show, tail: what was said, for people and for programs", async () => {
+    it("show, tail: the messages, for people and for programs", async () => {
       const shown = await place.ok(["show", id]);
       expect(shown).toMatch(/› What is \(3 \+ 4\) \* 12\?[\s\S]*✓ calculator[\s\S]*• calculator says/);
       const lines = (await place.ok(["tail", id, "--jsonl", "-n", "3"])).trim().split("\n");
@@ -125,7 +125,7 @@ export function describeVerbs(way: "against a server" | "without a server"): voi
       const sent = await place.json<{ outcome: string }>("send", id, "--wait", "What is 2 ^ 10?");
       expect(sent.outcome).toBe("started");
       const { stderr } = await place.parley(["send", id, "--wait", "hello"]);
-      // Without a server nobody else can open the store until the turn has ended.
+      // Without a server no other process can open the store until the turn has ended.
       expect(stderr).toMatch(
         hasServer ? `A turn has begun in ${id}. Follow it` : `A turn has begun in ${id}.\n`,
       );
@@ -203,7 +203,7 @@ export function describeVerbs(way: "against a server" | "without a server"): voi
       expect(again.stderr).toMatch(/^0 conversations imported, \d+ there already, 0 files refused\.$/m);
     });
 
-    it("models, migrate, doctor: say how things stand", async () => {
+    it("models, migrate, doctor: report the state", async () => {
       expect(await place.ok(["models"])).toMatch(/demo\/demo +16k/);
       expect((await place.parley(["migrate"])).code).toBe(0);
       const { healthy, findings } = await place.json<DoctorResponse>("doctor", "--fix");
@@ -214,7 +214,7 @@ export function describeVerbs(way: "against a server" | "without a server"): voi
       );
     });
 
-    it("rm: deletes for good, when it is told that this is meant", async () => {
+    it("rm: deletes permanently, when that is confirmed", async () => {
       if (hasServer) {
         const refused = await place.parley(["rm", "@"]);
         expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining("--yes") as unknown });

@@ -44,7 +44,7 @@ describe("a store that moves", { timeout: 120_000 }, () => {
   it("takes files along, in a folder beside the export, byte for byte", async () => {
     const bucket = await startS3Server();
     const place = new Workplace();
-    // Those of the other one go to a bucket.
+    // The files of the other one go to a bucket.
     const other = new Workplace({ ...quickDemo, store: { folder: ".parley", s3: bucket.options } });
     try {
       const server = await place.serve();

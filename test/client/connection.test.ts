@@ -8,7 +8,7 @@ import type { ConversationState } from "../../packages/client/src/state/conversa
 import { toolCallsOf } from "../../packages/client/src/tool-calls/tool-calls.js";
 import { isIdle, lastText, liveServer, networkTo, testClient, until } from "./live-server.js";
 
-/** What a page would show, without what depends on the moment. */
+/** Returns what a page would show, without what depends on the moment. */
 function shown(state: ConversationState): unknown {
   const { cursor: _, meta: __, ...rest } = state;
   return JSON.parse(JSON.stringify(rest));
@@ -19,13 +19,13 @@ const hasWord = (word: string) => (state: ConversationState) => lastText(state).
 const isKnown = ({ turns }: ConversationState) =>
   Object.values(turns).every(({ reason }) => reason !== undefined);
 
-/** The state of a client that opens the conversation only now, with the figures of its turns. */
+/** Returns the state of a client that opens the conversation only now, with the figures of its turns. */
 async function freshState(url: string, id: string): Promise<ConversationState> {
   const handle = testClient(url).connect().conversation(id);
   return until(handle, (state) => isIdle(state) && state.cursor !== undefined && isKnown(state));
 }
 
-/** A `fetch` whose first call to such an address is never answered, until its caller gives it up. */
+/** Returns a `fetch` whose first call to such an address is never answered, until its caller gives it up. */
 function firstNeverAnswered(part: string, onAsked: () => void = () => {}): typeof fetch {
   let calls = 0;
   return async (input, init) => {
@@ -37,7 +37,7 @@ function firstNeverAnswered(part: string, onAsked: () => void = () => {}): typeo
   };
 }
 
-/** The lines of a conversation with 900 messages of one part each. */
+/** Returns the lines of a conversation with 900 messages of one part each. */
 function longConversation(): string[] {
   return [
     JSON.stringify({
@@ -82,10 +82,10 @@ describe("a conversation that is followed", () => {
     ]);
   });
 
-  it("is not asked for before the message that it begins with is there", async () => {
+  it("is not requested before the message that it begins with is there", async () => {
     const live = await liveServer();
     const answers: number[] = [];
-    /** A line on which messages take longer than other requests. */
+    /** A socket on which messages take longer than other requests. */
     class SlowSocket extends WebSocket {
       override send(data: string): void {
         setTimeout(() => super.send(data), 50);
@@ -149,7 +149,7 @@ describe("a conversation that is followed", () => {
     }
   });
 
-  it("tells a turn's failure", async () => {
+  it("reports a turn's failure", async () => {
     const live = await liveServer();
     const handle = testClient(live.url).connect().conversation("c1");
     await handle.send("Please fail");
@@ -209,7 +209,7 @@ describe("a conversation that is followed", () => {
     expect(state.messages.map(({ role }) => role)).toEqual(["user", "assistant", "user", "assistant"]);
   });
 
-  it("stops a turn, and keeps what it said", async () => {
+  it("stops a turn, and keeps its output", async () => {
     const live = await liveServer();
     const handle = testClient(live.url).connect().conversation("c1");
     await handle.send("wait");
@@ -220,7 +220,7 @@ describe("a conversation that is followed", () => {
     expect(Object.values(state.turns)).toMatchObject([{ reason: "aborted" }]);
   });
 
-  it("shows the queue to everyone, and empties it as it is delivered", async () => {
+  it("shows the queue to all clients, and empties it as it is delivered", async () => {
     const live = await liveServer();
     const here = testClient(live.url).connect().conversation("c1");
     await here.send("wait");
@@ -260,7 +260,7 @@ describe("a conversation that is followed", () => {
     expect(lastText(await until(handle, isIdle))).toBe("You said: Hello");
   });
 
-  it("loads older pages when they are asked for", async () => {
+  it("loads older pages when they are requested", async () => {
     const live = await liveServer();
     const client = testClient(live.url);
     await client.importConversation(longConversation());
@@ -280,7 +280,7 @@ describe("a conversation that is followed", () => {
     expect(messages.map(({ id }) => id)).toEqual(Array.from({ length: 900 }, (_, index) => `m${index + 1}`));
   });
 
-  it("waits for its newest page where earlier ones are asked for at once", async () => {
+  it("waits for its newest page where earlier ones are requested at once", async () => {
     const live = await liveServer();
     await testClient(live.url).importConversation(longConversation());
     const whole = testClient(live.url).connect().conversation("long");
@@ -295,7 +295,7 @@ describe("a conversation that is followed", () => {
     const live = await liveServer();
     await testClient(live.url).importConversation(longConversation());
     const asked = gate();
-    // The first page never comes: it is given up for the one that is asked for when the socket is open.
+    // The first page never arrives: it is replaced by the one that is requested when the socket is open.
     const never = firstNeverAnswered("/conversations/long?", () => asked.open());
     const handle = testClient(live.url, { fetch: never }).connect().conversation("long");
     await asked.wait();
@@ -371,7 +371,7 @@ describe("a conversation that is followed", () => {
     await until(late, (state) => isIdle(state) && isKnown(state));
   });
 
-  it("hears of its title, its model, that it is closed and reopened, and its end", async () => {
+  it("receives its title, its model, that it is closed and reopened, and its end", async () => {
     const live = await liveServer();
     const client = testClient(live.url);
     const handle = client.connect().conversation("c1");
@@ -434,7 +434,7 @@ describe("a conversation that is followed", () => {
     first.release();
     expect(connection.peek("c1").getState()).toBe(second.getState());
     second.release();
-    // Until then it is the same, so that whoever comes back finds it as it was.
+    // Until then it is the same, so that a component that comes back finds it as it was.
     expect(connection.peek("c1").getState()).toBe(second.getState());
     await new Promise<void>((resolve) => {
       const look = () => {
@@ -452,7 +452,7 @@ describe("a connection that breaks", () => {
     ["sockets", {}],
     ["server-sent events", { WebSocket: null }],
   ] as const) {
-    it(`shows the new conversation when one was made anew under its id meanwhile, over ${link}`, async () => {
+    it(`shows the new conversation when one was created again under its id meanwhile, over ${link}`, async () => {
       const live = await liveServer();
       const network = await networkTo(live.server);
       const here = testClient(live.url);
@@ -476,7 +476,7 @@ describe("a connection that breaks", () => {
         const isWhole = (each: ConversationState) =>
           isIdle(each) && lastText(each) === `You said: new ${length}`;
         const state = await until(away, isWhole);
-        // That the old one was removed may be told after the new one was made: then it is loaded once more.
+        // The removal of the old one may be published after the new one was created: then it is loaded again.
         expect(state.messages).toEqual((await until(near, isWhole)).messages);
       }
     });
@@ -513,7 +513,7 @@ describe("a connection that breaks", () => {
     const near = testClient(live.url).connect().conversation("c1");
     await until(near, (state) => state.phase === "ready" && isIdle(state));
     await near.send("Hello");
-    // Who comes in the moment in which a turn ends has its figures a little later.
+    // A client that joins at the moment in which a turn ends gets its figures a little later.
     const seen = await until(
       near,
       (state) =>
@@ -532,7 +532,7 @@ describe("a connection that breaks", () => {
     );
   });
 
-  it("is given up when nothing comes through, though it says that it is open", async () => {
+  it("is given up when nothing arrives, though it reports that it is open", async () => {
     const live = await liveServer();
     const network = await networkTo(live.server);
     const client = testClient(network.url, { pace: { pingMs: 20, pongMs: 60, openMs: 80 } });
@@ -548,7 +548,7 @@ describe("a connection that breaks", () => {
     expect(lastText(state)).toBe("One moment. You said: wait");
   });
 
-  it("sends what was said meanwhile, once", async () => {
+  it("sends messages written meanwhile, once", async () => {
     const live = await liveServer();
     const network = await networkTo(live.server);
     const client = testClient(network.url);
@@ -580,7 +580,7 @@ describe("a connection that breaks", () => {
     ).toEqual(["m2", "m3"]);
   });
 
-  it("brings what is unsent to the queue though nobody holds the conversation any more", async () => {
+  it("brings what is unsent to the queue though no caller holds the conversation any more", async () => {
     const live = await liveServer();
     const network = await networkTo(live.server);
     const connection = testClient(network.url, { pace: { lingerMs: 1 } }).connect();
@@ -703,7 +703,7 @@ describe("a connection that breaks", () => {
     expect(state.queue.messages.map(({ id }) => id)).toEqual(["q2"]);
   });
 
-  it("takes a canceled message out of the queue that came through unheard", async () => {
+  it("removes a canceled message from the queue that arrived without a receipt", async () => {
     const live = await liveServer();
     const network = await networkTo(live.server);
     const handle = testClient(network.url).connect().conversation("c1");
@@ -761,7 +761,7 @@ describe("a connection that breaks", () => {
     expect(lastText(await until(handle, isIdle))).toBe("You said: Hello");
   });
 
-  it("comes back to a server that was started anew on the same port, in the middle of a turn", async () => {
+  it("reconnects to a server that was restarted on the same port, in the middle of a turn", async () => {
     const live = await liveServer();
     const client = testClient(live.url);
     const handle = client.connect().conversation("c1");
@@ -781,7 +781,7 @@ describe("a connection that breaks", () => {
     expect(after.messages).toHaveLength(4);
   });
 
-  it("stays closed where the server refuses, until someone tries again", async () => {
+  it("stays closed where the server refuses, until a caller tries again", async () => {
     const live = await liveServer({ auth: "keys" });
     const secret = await live.key();
     const stranger = testClient(live.url, { apiKey: "pk_wrong" }).connect();
@@ -860,7 +860,7 @@ describe("the list of conversations", () => {
     await until(list, ({ conversations }) => conversations.length === 59);
   });
 
-  it("is read anew when the connection comes back while an older answer is on its way", async () => {
+  it("is read again when the connection comes back while an older answer is on its way", async () => {
     const live = await liveServer();
     const network = await networkTo(live.server);
     const near = testClient(live.url);
@@ -926,7 +926,7 @@ describe("the list of conversations", () => {
         resolve(id);
       });
     });
-    // Every client that is connected is told; this one is as soon as it follows something.
+    // Every connected client is notified; this one is connected as soon as it follows something.
     await until(
       connection.conversation("a"),
       ({ phase, cursor }) => phase === "ready" && cursor !== undefined,

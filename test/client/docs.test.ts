@@ -14,7 +14,7 @@ const pages = {
   "docs/guides/client.md": new URL("../../docs/guides/client.md", import.meta.url),
 };
 
-/** The code of a page that says that it can be run. */
+/** Returns the code of a page that is marked as runnable. */
 async function snippets(page: URL): Promise<string[]> {
   const text = await readFile(page, "utf8");
   return [...text.matchAll(/^```js\n([\s\S]*?)^```$/gm)].map(([, code = ""]) => code);

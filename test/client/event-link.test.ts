@@ -7,14 +7,14 @@ import type { ClientOptions } from "../../packages/client/src/client.js";
 import type { ConversationState } from "../../packages/client/src/state/conversation-state.js";
 import { afterwards, isIdle, lastText, liveServer, testClient, until } from "./live-server.js";
 
-/** A client of an app in the same process, whose calls can be made to fail. */
+/** Creates a client of an app in the same process, whose calls can be made to fail. */
 async function inProcess(more: Partial<ClientOptions> = {}) {
   const live = await liveServer();
   const app = createApp(live.runtime, { auth: "open" });
   afterwards(() => app.close());
   const faults = { isDown: false };
   const streams = new Set<AbortController>();
-  /** The ids of the messages that were sent, in order, whether or not they arrived. */
+  /** The ids of the messages that were sent, in order, arrived or not. */
   const posted: string[] = [];
   const client = testClient("http://parley.local", {
     WebSocket: null,
@@ -28,7 +28,7 @@ async function inProcess(more: Partial<ClientOptions> = {}) {
       given?.addEventListener("abort", () => stream.abort());
       const response = await app.fetch(new Request(String(input), { ...init, signal: stream.signal }));
       if (response.body === null) return response;
-      // Cutting a stream off breaks what is read of it.
+      // Cutting a stream off breaks the reading of it.
       const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
       response.body.pipeTo(writable, { signal: stream.signal }).catch(() => {});
       return new Response(readable, response);
@@ -41,7 +41,7 @@ async function inProcess(more: Partial<ClientOptions> = {}) {
   return { live, client, faults, cut, posted };
 }
 
-/** A client as the guide has it, whose event streams can be held back, and are heard to end. */
+/** Creates a client as the guide has it, whose event streams can be held back, and report their end. */
 async function listened() {
   const live = await liveServer();
   const app = createApp(live.runtime, { auth: "open" });
@@ -148,7 +148,7 @@ describe("a client without a socket", () => {
         if (init?.method !== "POST") return response;
         posts += 1;
         if (posts > 1) return response;
-        // The message arrives, and this is all that comes back.
+        // The message arrives, and nothing more comes back.
         await response.body?.cancel();
         return fetch(`http://127.0.0.1:${port}`);
       },
@@ -192,7 +192,7 @@ describe("a client without a socket", () => {
     expect(posted).toEqual(["m1", "m1"]);
   });
 
-  it("sends a message at once when someone tries again, and never twice at a time", async () => {
+  it("sends a message at once when a caller tries again, and never twice at a time", async () => {
     const hour = 3_600_000;
     const { client, faults, posted } = await inProcess({ pace: { retryMinMs: hour, retryMaxMs: hour } });
     const connection = client.connect();
@@ -211,7 +211,7 @@ describe("a client without a socket", () => {
     expect(posted.length).toBeLessThanOrEqual(attempts + 1);
   });
 
-  it("ends its event streams when nobody follows any more, with an app in the same process", async () => {
+  it("ends its event streams when no caller follows any more, with an app in the same process", async () => {
     const { client, answers, ended } = await listened();
     answers.open();
     const connection = client.connect();

@@ -14,7 +14,7 @@ import {
 import type { ConversationState } from "../../packages/client/src/state/conversation-state.js";
 import { afterwards, isIdle, liveServer, testClient, until } from "./live-server.js";
 
-/** A file of this many bytes, whose pieces are read one by one. */
+/** Creates a file of this many bytes, whose pieces are read one by one. */
 function fileOf(
   name: string,
   pieces: number,

@@ -12,7 +12,7 @@ const stepPlan: fc.Arbitrary<StepPlan> = fc.record({
   tellsUsage: fc.integer({ min: 0, max: 4 }).map((dice) => dice > 0),
 });
 
-/** Something that happens while clients come and go. */
+/** Events that happen while clients connect and leave. */
 const happening = fc.oneof(
   { weight: 10, arbitrary: fc.record({ do: fc.constant("step" as const), choice: fc.nat({ max: 3 }) }) },
   {
@@ -34,7 +34,7 @@ const happening = fc.oneof(
 );
 type Happening = typeof happening extends fc.Arbitrary<infer Each> ? Each : never;
 
-/** What a client does that does not just stay. */
+/** Actions of a client that does not just stay. */
 const move = fc.oneof(
   {
     weight: 3,
@@ -109,7 +109,7 @@ async function happen(
   }
 }
 
-/** When all is over, every client shows what the log holds, and what one that comes now shows. */
+/** Expects that at the end every client shows what the log holds, and what a new client shows. */
 async function expectOneState(
   cluster: RealRuntime,
   here: TestNode,
@@ -165,7 +165,7 @@ async function expectForkLikeAnyOther(
 }
 
 describe("the fold", () => {
-  it("shows the same live, reloaded, resumed at any cut, told twice, and after take-overs", async () => {
+  it("shows the same live, reloaded, resumed at any cut, received twice, and after take-overs", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(stepPlan, { minLength: 1, maxLength: 5 }),

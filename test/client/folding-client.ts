@@ -19,29 +19,29 @@ import type {
 import { initialState } from "../../packages/client/src/state/fold.js";
 import type { TestNode } from "./real-runtime.js";
 
-/** Whether a frame is one that may come again at any time without harm: increments and rows. */
+/** Returns true for a frame that may be repeated at any time without harm: increments and rows. */
 function mayRepeat(frame: SubscriptionFrame): boolean {
   if (frame.type === "chat.chunks") return true;
   if (frame.type !== "chat.delta") return false;
   return ["text-delta", "reasoning-delta", "tool-output"].includes(frame.event.type);
 }
 
-/** A client that folds what it is told, and can be cut off, sent everything twice, or loaded anew. */
+/** A client that folds what it receives, and can be cut off, sent everything twice, or loaded again. */
 export class FoldingClient {
   state: ConversationState;
   /** The node that it is connected to. */
   node: TestNode | undefined;
-  /** Whether it has been told where it stands since it came. */
+  /** True once it has received its snapshot since it connected. */
   isJoined = false;
   ended: string | undefined;
-  /** Whether its first page began in the middle of a turn, whose earlier figures are known only when it is sealed. */
+  /** True if its first page began in the middle of a turn, whose earlier figures are known only when it is sealed. */
   lacksFigures = false;
   readonly #repeats: boolean;
   readonly #heard: SubscriptionFrame[] = [];
   #leave: (() => void) | undefined;
   #left = 0;
   #pages: ((from?: TestNode) => Promise<void>)[] = [];
-  /** Where to follow on from before the first frame. */
+  /** Cursor to follow from before the first frame. */
   #start = "0";
 
   constructor(conversationId: string, options: { readonly repeats?: boolean } = {}) {
@@ -49,7 +49,7 @@ export class FoldingClient {
     this.#repeats = options.repeats ?? false;
   }
 
-  /** Comes in by its cursor; the connection breaks after so many frames. */
+  /** Connects with its cursor; the connection breaks after `frames` frames. */
   attach(node: TestNode, frames = Number.POSITIVE_INFINITY, cursor = this.state.cursor ?? this.#start): void {
     this.detach();
     this.node = node;
@@ -82,7 +82,7 @@ export class FoldingClient {
     this.#leave = undefined;
   }
 
-  /** Forgets everything and loads it anew: the newest page, then the subscription; earlier pages come later. */
+  /** Forgets everything and loads it again: the newest page, then the subscription; earlier pages come later. */
   async reload(node: TestNode, limit: number): Promise<void> {
     const { conversationId } = this.state;
     this.detach();
@@ -129,7 +129,7 @@ export class FoldingClient {
     }
   }
 
-  /** Whether it shows what it said itself, before the stream has told it. */
+  /** True if it shows its own message before the stream has published it. */
   get isAhead(): boolean {
     if (this.state.pending.length > 0) return true;
     return this.state.messages.some(({ role, status }) => role === "user" && status !== "committed");
@@ -145,7 +145,7 @@ export class FoldingClient {
 
   #take(frame: SubscriptionFrame): void {
     this.state = applyFrame(this.state, frame);
-    // Earlier pages were of a log that is no more: all of the new one comes with the subscription.
+    // Earlier pages belonged to a log that is gone: all of the new one comes with the subscription.
     if (frame.type === "chat.reset" && frame.turnId === undefined) this.#pages = [];
     if (!this.#repeats) return;
     this.state = applyFrame(this.state, frame);
@@ -157,9 +157,9 @@ export class FoldingClient {
 }
 
 /**
- * What a state shows, once the figures of sealed turns are known to it. When a running turn began, and with which
- * model, a snapshot may know before or after those who listen: `untold` leaves it out. The queue is told beside the
- * stream, in its own pace, and so is whether the conversation is closed: `closing` leaves the status out.
+ * Returns what a state shows, once it has the figures of sealed turns. The start and the model of a running turn may
+ * be known to a snapshot before or after subscribers know them: `untold` leaves them out. The queue is published
+ * beside the stream, at its own pace, and so is the closing of the conversation: `closing` leaves the status out.
  */
 export function shown(
   state: ConversationState,
@@ -176,7 +176,7 @@ export function shown(
   return JSON.parse(JSON.stringify(compared, (key, value) => (isHidden(key) ? undefined : value)));
 }
 
-/** Whether all is known of the turn that runs. */
+/** Returns true if everything about the running turn is known. */
 export function isBegun({ activeTurn }: ConversationState): boolean {
   return activeTurn === undefined || (activeTurn.startedAt !== undefined && activeTurn.model !== undefined);
 }

@@ -30,27 +30,27 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-/** What is done after the test, last one first. */
+/** Runs a cleanup after the test, last one first. */
 export function afterwards(cleanup: () => Promise<void> | void): void {
   cleanups.push(cleanup);
 }
 
-/** What a server may be other than usual. */
+/** Settings of a server that differ from the usual ones. */
 type LiveServerOptions = Pick<ServeOptions, "auth" | "limits"> & {
   /** Opens another store than the memory's. */
   readonly open?: () => { readonly store: LogStoreRoot; readonly wake: Wake };
 };
 
 /**
- * A real server on a memory store that outlives it. Its model says what it was told; on "wait" it stops at the gate in
+ * A real server on a memory store that outlives it. Its model echoes the message; on "wait" it stops at the gate in
  * the middle of its answer, on "tool" it uses a tool first, and on "fail" it fails.
  */
 export class LiveServer {
   readonly #database = createMemoryDatabase(systemClock);
   readonly #wake = createMemoryWake();
-  /** Where answers wait. */
+  /** Gate at which answers wait. */
   at: Gate = gate();
-  /** Where the tool waits. */
+  /** Gate at which the tool waits. */
   tool: Gate = gate();
   #opened!: { readonly store: LogStoreRoot; readonly wake: Wake };
   runtime!: Runtime;
@@ -70,7 +70,7 @@ export class LiveServer {
     this.#isRunning = true;
   }
 
-  /** Starts what answers, reachable by nobody: for what happens before the server is back. */
+  /** Starts the runtime without a server: for what happens before the server is back. */
   async startRuntime(open?: LiveServerOptions["open"]): Promise<void> {
     this.#opened = open?.() ?? {
       store: createMemoryLogStore({ clock: systemClock, database: this.#database }),
@@ -141,7 +141,7 @@ export async function liveServer(options: LiveServerOptions = {}): Promise<LiveS
   return live;
 }
 
-/** A network between a client and a server, to be cut, frozen or taken away. */
+/** A network between a client and a server, which can be cut, frozen or taken down. */
 export class Network {
   readonly #pairs = new Set<{ readonly near: TcpSocket; readonly far: TcpSocket }>();
   readonly #targetPort: number;
@@ -186,7 +186,7 @@ export class Network {
     }
   }
 
-  /** Breaks every connection, and takes no new ones. */
+  /** Breaks every connection, and accepts no new ones. */
   async down(): Promise<void> {
     const closed = new Promise<void>((resolve) => {
       if (this.#listener?.listening) this.#listener.close(() => resolve());
@@ -196,7 +196,7 @@ export class Network {
     await closed;
   }
 
-  /** From now on nothing comes back from the server on any connection, without any of them breaking. */
+  /** Stops all bytes from the server on every connection, without breaking any of them. */
   freeze(): void {
     this.#isFrozen = true;
   }
@@ -213,7 +213,7 @@ export async function networkTo(server: { readonly port: number }): Promise<Netw
   return network;
 }
 
-/** A client that reconnects quickly; its connection is closed after the test. */
+/** Creates a client that reconnects quickly; its connection is closed after the test. */
 export function testClient(url: string, more: Partial<ClientOptions> = {}): ParleyClient {
   const pace = { retryMinMs: 5, retryMaxMs: 40, lingerMs: 20, ...more.pace };
   const client = createClient({ url, WebSocket, ...more, pace });
@@ -226,7 +226,7 @@ interface Watched<T> {
   subscribe(listener: () => void): () => void;
 }
 
-/** Waits until a state is as the test says. */
+/** Waits until a state matches. */
 export function until<T>(watched: Watched<T>, matches: (state: T) => boolean): Promise<T> {
   return new Promise((resolve) => {
     let stop = () => {};
@@ -244,7 +244,7 @@ export function until<T>(watched: Watched<T>, matches: (state: T) => boolean): P
 export const isIdle = ({ status, messages }: ConversationState) =>
   status === "idle" && messages.length > 0 && messages.every((message) => message.status === "committed");
 
-/** The text of the last message. */
+/** Returns the text of the last message. */
 export function lastText({ messages }: ConversationState): string {
   const chunk = messages.at(-1)?.parts.at(-1)?.chunk;
   return chunk !== undefined && "text" in chunk ? chunk.text : "";

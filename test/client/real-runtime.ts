@@ -21,7 +21,7 @@ import {
   usage,
 } from "@parley/testing";
 
-/** What a model does in one step. */
+/** Actions of a model in one step. */
 export interface StepPlan {
   readonly pieces: readonly ("text" | "reasoning")[];
   readonly tools: number;
@@ -35,7 +35,7 @@ export interface TestNode {
   readonly faults: StoreFaults;
 }
 
-/** Nodes of the real runtime on one memory store, whose models and tools go on one piece at a time. */
+/** Nodes of the real runtime on one memory store, whose models and tools continue one piece at a time. */
 export class RealRuntime {
   readonly clock: ManualClock = createManualClock();
   readonly nodes: TestNode[] = [];
@@ -75,26 +75,26 @@ export class RealRuntime {
     return node;
   }
 
-  /** Copies all that the store holds. */
+  /** Copies the content of the store. */
   dump(): Omit<MemoryDatabase, "clock"> {
     const { clock: _, ...data } = this.#database;
     return structuredClone(data);
   }
 
-  /** Puts the store back to what a dump holds. The nodes are gone; new ones start on it. */
+  /** Restores the store from a dump. The nodes are gone; new ones start on it. */
   restore(dump: Omit<MemoryDatabase, "clock">): void {
     for (const node of this.nodes) node.faults.cutOff();
     this.#replaced.push(...this.nodes.splice(0));
     this.#database = { clock: this.clock, ...structuredClone(dump) };
   }
 
-  /** Lets one of those who wait go on. */
+  /** Lets one of the waiting models or tools continue. */
   step(choice = 0): void {
     const [next] = this.#waiting.splice(choice % Math.max(1, this.#waiting.length), 1);
     next?.();
   }
 
-  /** Lets everything that runs come to its end. */
+  /** Lets everything that runs finish. */
   async finish(): Promise<void> {
     for (const { faults } of this.nodes) faults.heal();
     for (let round = 0; round < 400; round += 1) {

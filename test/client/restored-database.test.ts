@@ -9,7 +9,7 @@ import { isIdle, type LiveServer, lastText, liveServer, testClient, until } from
 const says = (words: string) => (state: ConversationState) =>
   isIdle(state) && lastText(state).includes(words);
 
-/** What a page would show, without what depends on the moment. */
+/** Returns what a page would show, without what depends on the moment. */
 function shown({ messages, status, queue }: ConversationState): unknown {
   return JSON.parse(JSON.stringify({ messages, status, queue }));
 }
@@ -24,7 +24,7 @@ async function execute(url: string, ...statements: string[]): Promise<void> {
   }
 }
 
-/** Has a conversation go on without the client that is watched. */
+/** Continues a conversation without the client that is watched. */
 async function converse(
   live: LiveServer,
   conversationId: string,
@@ -91,7 +91,7 @@ describeOnPostgres(
       expect(shown(state)).toEqual(shown(fresh));
       expect(JSON.stringify(state.messages)).not.toContain("lost");
       expect(state.messages.map(({ firstSeq }) => firstSeq)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
-      // The same by server-sent events and a header, as a browser's own reader comes back.
+      // The same by server-sent events and a header, as a browser's own reader reconnects.
       const stop = new AbortController();
       const answer = await fetch(`${live.url}/conversations/c1/events`, {
         headers: { "last-event-id": cursor ?? "" },
@@ -111,7 +111,7 @@ describeOnPostgres(
       expect(told).not.toContain("lost");
     });
 
-    it("does so while the server goes on, once something happens in the log", async () => {
+    it("does so while the server keeps running, once something happens in the log", async () => {
       const live = await liveServer({ open });
       const handle = testClient(live.url).connect().conversation("c2");
       await handle.send("kept");

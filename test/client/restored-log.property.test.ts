@@ -31,13 +31,13 @@ async function happen(cluster: RealRuntime, { me }: TestNode, what: Happening): 
   await cluster.clock.advance(0);
 }
 
-/** Finishes what waits for the clock alone. */
+/** Finishes work that waits only for the clock. */
 async function passing<T>(cluster: RealRuntime, promise: Promise<T>): Promise<T> {
   await cluster.clock.advance(0);
   return promise;
 }
 
-/** A client of the smallest fold, cut off after so many frames. */
+/** A client with the smallest fold, cut off after a number of frames. */
 class SmallClient {
   readonly fold = new FrameFold();
   #leave = () => {};
@@ -58,7 +58,7 @@ class SmallClient {
   }
 }
 
-describe("a log that was restored to an earlier state and went on", () => {
+describe("a log that was restored to an earlier state and continued", () => {
   it("leaves every client, cut off at any frame and with any page, in the state of a fresh one", async () => {
     await fc.assert(
       fc.asyncProperty(

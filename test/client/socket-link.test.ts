@@ -5,12 +5,12 @@ import { WebSocket, WebSocketServer } from "ws";
 import { type ClientOptions, createClient } from "../../packages/client/src/client.js";
 import { afterwards, testClient, until } from "./live-server.js";
 
-/** A server that only does what the test says. */
+/** A server that does nothing by itself: the test controls it. */
 class PuppetServer {
   readonly sockets: WebSocket[] = [];
   readonly offered: string[][] = [];
   readonly said: Record<string, unknown>[] = [];
-  /** What it answers over HTTP. */
+  /** Returns its answers over HTTP. */
   answer: (path: string) => { status: number; body?: unknown } = () => ({ status: 404 });
   onConnect: (socket: WebSocket) => void = (socket) => socket.send('{"type":"catalog","catalog":[]}');
   url = "";
@@ -120,7 +120,7 @@ describe("the socket", () => {
     expect(connection.getState().error).toBeUndefined();
   });
 
-  it("asks who it is when it cannot be opened, for a browser is not told why", async () => {
+  it("requests its identity when it cannot be opened, for a browser does not report why", async () => {
     const server = await puppet();
     const asked: string[] = [];
     server.answer = (path) => {
@@ -209,7 +209,7 @@ describe("the socket", () => {
     expect(connection.getState().everOpen).toBe(true);
   });
 
-  it("subscribes anew to all that is followed, and to its queue", async () => {
+  it("subscribes again to all that is followed, and to its queue", async () => {
     const server = await puppet();
     const meta = { id: "c", createdAt: 1, lastActivityAt: 1, title: "C", status: "idle" };
     server.answer = (path) =>
@@ -285,7 +285,7 @@ describe("a page that was away", () => {
     await until(connection, ({ phase }) => phase === "waiting");
     comeBack();
     await until(connection, ({ phase }) => phase === "open");
-    // One that is open is asked whether it still is.
+    // An open one is checked with a ping.
     const pings = () => server.said.filter(({ type }) => type === "ping").length;
     comeBack();
     await server.until(() => pings() > 0);

@@ -23,7 +23,7 @@ const survey: Tool = {
   },
 };
 
-/** What the model does, by the last word of the user. */
+/** Returns the model's script, selected by the last word of the user. */
 function script(at: Gate): ScriptSource {
   return ({ messages }) => {
     const asked = messages
@@ -312,7 +312,7 @@ describe("a page that has only a part of an answer which was sealed meanwhile", 
     expect((await resume(server)).status).toBe(200);
   });
 
-  it("is sent nothing where nobody has a part of it, unless it says what it has", async () => {
+  it("is sent nothing where no page has a part of it, unless it says what it has", async () => {
     const server = await start();
     server.gate.open();
     await (await send(server)).text();

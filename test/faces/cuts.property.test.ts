@@ -8,7 +8,7 @@ import { startTestServer, type TestServer } from "../../packages/server/src/test
 import { type ChatSdk, comparable, createChat, cutAfter, lastWhole, type PageChat } from "./sdk-chat.js";
 import { sdks } from "./sdks.js";
 
-/** What one generated answer consists of. */
+/** Plan of one generated answer. */
 interface Plan {
   /** The steps that call a tool, before the last one. */
   readonly steps: readonly { readonly thinks: boolean; readonly speaks: boolean; readonly calls: number }[];
@@ -51,7 +51,7 @@ async function history(server: TestServer): Promise<UIMessage[]> {
   return (await server.call("GET", "/api/chat/chat/messages")).json as UIMessage[];
 }
 
-/** A transport whose first stream breaks off after so many chunks. */
+/** Creates a transport whose first stream breaks off after a number of chunks. */
 function breaking(
   transport: ChatTransport<UIMessage>,
   count: number,
@@ -95,7 +95,7 @@ async function chunksOf(sdk: ChatSdk, plan: Plan): Promise<number> {
   return count;
 }
 
-/** Sends, breaks the page's stream off, and brings the page back in each of the ways that there are. */
+/** Sends, breaks the page's stream off, and reconnects the page in each of the possible ways. */
 async function cutAndReturn(sdk: ChatSdk, plan: Plan, cut: number, isLate: boolean): Promise<void> {
   const at = gate();
   const server = await startTestServer({ script: () => scriptOf(plan, at), tools: [echo] });
@@ -105,7 +105,7 @@ async function cutAndReturn(sdk: ChatSdk, plan: Plan, cut: number, isLate: boole
   const broken = gate();
   const resumable = new sdk.DefaultChatTransport({
     api,
-    // The last message that is whole: the server may have sent all of the answer, and think that the page has it.
+    // The last complete message: the server may have sent all of the answer, and assume that the page has it.
     prepareReconnectToStreamRequest: () => ({ api: `${api}/chat/stream?have=${lastWhole(page)}` }),
   });
   let isBroken = false;
@@ -123,7 +123,7 @@ async function cutAndReturn(sdk: ChatSdk, plan: Plan, cut: number, isLate: boole
     ),
   );
   const resuming = tabs.map((tab) => tab.resumeStream());
-  // The page that lost its connection resumes in place, while the answer goes on or after its end.
+  // The page that lost its connection resumes in place, during the answer or after its end.
   const isEarly = isBroken && !isLate;
   if (isEarly) resuming.push(sending.then(() => page.resumeStream()));
   at.open();
@@ -144,7 +144,7 @@ async function cutAndReturn(sdk: ChatSdk, plan: Plan, cut: number, isLate: boole
   }
 }
 
-/** Breaks the connection of Parley's own transport off again and again; the page must not notice. */
+/** Breaks the connection of Parley's own transport off repeatedly; the page must not notice. */
 async function cutOwnTransport(sdk: ChatSdk, plan: Plan, every: number): Promise<void> {
   const at = gate();
   at.open();
@@ -170,7 +170,7 @@ async function cutOwnTransport(sdk: ChatSdk, plan: Plan, every: number): Promise
   expect(comparable(chat.messages)).toEqual(comparable(await history(server)));
 }
 
-/** Breaks a body off after so many bytes. */
+/** Breaks a body off after `most` bytes. */
 function cutBytes(body: ReadableStream<Uint8Array>, most: number): ReadableStream<Uint8Array> {
   let left = most;
   return body.pipeThrough(

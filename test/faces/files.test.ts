@@ -23,7 +23,7 @@ async function start(): Promise<TestServer> {
   return server;
 }
 
-/** The images that a call of the model was shown, as base64. */
+/** Returns the images that a call of the model was shown, as base64. */
 function imagesOf(server: TestServer, call = -1): unknown[] {
   const messages = server.provider.calls.at(call)?.params.messages ?? [];
   return messages.flatMap(({ content }) =>

@@ -27,13 +27,13 @@ import { sdks } from "./sdks.js";
 const lease = { ttlMs: 400, renewMs: 100, claimMs: 100, pollMs: 50, stopMs: 400 };
 
 interface Node {
-  /** Where clients reach it. */
+  /** Its address for clients. */
   readonly url: string;
-  /** Lets nothing of a running step become durable. */
+  /** Keeps a running step from becoming durable. */
   holdJournal(): void;
   /** Resolves when its model waits. */
   readonly waits: Promise<unknown>;
-  /** Lets its model go on. */
+  /** Lets its model continue. */
   goOn(): void;
   /** Ends its connections and takes the store from it, as its death does. */
   kill(): void;
@@ -44,7 +44,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0)) await cleanup();
 });
 
-/** A line to a port that can be cut. */
+/** Opens a line to a port that can be cut. */
 async function startLine(port: number): Promise<{ readonly url: string; cut(): void }> {
   const sockets = new Set<Socket>();
   const line = createServer((near) => {
@@ -83,7 +83,7 @@ const waitInside: Play = (at, node) => () => [
 /** The places of an answer with a tool at which its node may die. */
 const places = ["thinking", "speaking", "calling", "between steps", "ending"] as const;
 
-/** Thinks, speaks and calls a tool, then ends; waits at one of the places. */
+/** Reasons, answers and calls a tool, then ends; waits at one of the places. */
 function waitAt(place: (typeof places)[number]): Play {
   return (at) =>
     ({ messages }) => {
@@ -104,7 +104,7 @@ function waitAt(place: (typeof places)[number]): Play {
 
 const look: Tool = { name: "look", recovery: "retry", execute: () => "fine" };
 
-/** Nodes on one store, each with a model that plays its part. */
+/** Starts nodes on one store, each with a model that plays its part. */
 async function startNodes(count: number, play: Play = waitInside): Promise<Node[]> {
   const database = createMemoryDatabase(systemClock);
   const wake = createMemoryWake();
@@ -152,7 +152,7 @@ describe.each(sdks)("version $version, when the node that answers is lost", ({ s
     const [first, second] = (await startNodes(2)) as [Node, Node];
     let isLost = false;
     const open = (node: Node, messages: UIMessage[]): PageChat => {
-      // Sends everybody to the node that is left, and says what the page has as a whole.
+      // Sends every client to the remaining node, and names the last complete message of the page.
       const api = () => `${(isLost ? second : node).url}/api/chat`;
       const transport = new sdk.DefaultChatTransport({
         api: api(),
@@ -181,7 +181,7 @@ describe.each(sdks)("version $version, when the node that answers is lost", ({ s
     }
   });
 
-  /** Parley's transport through a proxy that sends everybody to the second node after the first request. */
+  /** Creates Parley's transport through a proxy that sends every request after the first one to the second node. */
   function overBoth(first: Node, second: Node): ParleyChatTransport {
     let isFirst = true;
     return new ParleyChatTransport({
@@ -196,7 +196,7 @@ describe.each(sdks)("version $version, when the node that answers is lost", ({ s
     });
   }
 
-  it("goes on by Parley's transport where the address leads to another node", async () => {
+  it("continues by Parley's transport where the address leads to another node", async () => {
     const [first, second] = (await startNodes(2)) as [Node, Node];
     const chat = createChat(sdk, { id: "chat", transport: overBoth(first, second) as never });
     const sending = chat.sendMessage({ text: "go" });
@@ -240,7 +240,7 @@ describe.each(sdks)("version $version, when the node that answers is lost", ({ s
       const own = createChat(sdk, { id: "chat", transport: overBoth(first, second) as never });
       const sending = own.sendMessage({ text: "go" });
       await first.waits;
-      // Another page follows by the SDK's transport, and comes back to the node that is left.
+      // Another page follows with the SDK's transport, and reconnects to the remaining node.
       let node = first;
       const transport = new sdk.DefaultChatTransport({
         prepareReconnectToStreamRequest: () => ({

@@ -22,7 +22,7 @@ describe("one conversation through every face", () => {
       const transport = new sdk.DefaultChatTransport({ api: `${server.url}/api/chat` });
       const chat = createChat(sdk, { id: "shared", transport });
 
-      // Begun in `useChat`, and steered by Parley's own page while the answer is made.
+      // Started in `useChat`, and steered by Parley's own page while the answer is made.
       const sending = chat.sendMessage({ text: "wait for it" });
       await server.gate.reached;
       const steered = { text: "and be brief", messageId: "steered", mode: "steer" };
@@ -66,7 +66,7 @@ describe("one conversation through every face", () => {
       }
       expect(items).toEqual(all);
 
-      // For a page, what joined an answer is a part of it.
+      // For a page, a message that joined an answer is a part of it.
       const page = (await server.call("GET", "/api/chat/shared/messages")).json as typeof chat.messages;
       const shown = page.flatMap(({ role, parts }) =>
         parts.flatMap((part) => {
@@ -81,7 +81,7 @@ describe("one conversation through every face", () => {
       // Read in the command line.
       place = new Workplace({}, { withStore: false });
       const env = { PARLEY_URL: server.url };
-      // Behind the title; the user's lines begin with a mark.
+      // After the title; the user's lines begin with a mark.
       const printed = (await place.ok(["show", "shared"], { env })).split("\n").slice(1);
       const lines = printed.map((line) => line.replace(/^\W+/, ""));
       const said = all.map((line) => line.replace(/^\w+: /, ""));

@@ -13,7 +13,9 @@ import { startTestServer } from "../../packages/server/src/test-server.test-supp
 
 setTracingDisabled(true);
 
-/** Calls the agent's tool for the weather, Parley's own to look, and says how much it was shown. */
+/**
+ * Calls the agent's tool for the weather, Parley's own to look, and answers with the number of messages it was shown.
+ */
 const script: ScriptSource = ({ messages }) => {
   const last = messages.at(-1);
   const asked = messages
@@ -57,7 +59,7 @@ describe("@openai/agents", () => {
     expect((await runner.run(agent, "please look")).finalOutput).toBe("It is It looks fine.");
   });
 
-  it("goes on by previousResponseId, and in a conversation", async () => {
+  it("continues by previousResponseId, and in a conversation", async () => {
     const { runner, agent, client } = await setUp();
     const first = await runner.run(agent, "the weather");
     const second = await runner.run(agent, "hello", { previousResponseId: first.lastResponseId ?? "" });

@@ -9,7 +9,7 @@ import {
   type TestServerOptions,
 } from "../../packages/server/src/test-server.test-support.js";
 
-/** The versions of the SDK that a program may use. Their types differ where these tests do not look. */
+/** The versions of the SDK that a program may use. Their types differ in places that these tests do not use. */
 const sdks = [
   { version: "6", Sdk: OpenAI6 },
   { version: "7", Sdk: OpenAI7 as unknown as typeof OpenAI6 },
@@ -18,7 +18,7 @@ const sdks = [
 /** Approves and runs. */
 const pay: Tool = { name: "pay", approval: "always", execute: () => "paid" };
 
-/** What the model does, by the last word of the user. */
+/** Returns the model's script, selected by the last word of the user. */
 function script(at: Gate): ScriptSource {
   return ({ messages, output }) => {
     const asked = messages
@@ -94,7 +94,7 @@ describe.each(sdks)("the OpenAI SDK of version $version", ({ Sdk }) => {
     });
   });
 
-  it("goes on behind a response, and branches where one has gone on already", async () => {
+  it("continues after a response, and branches where one has continued already", async () => {
     const server = await start();
     const client = open(server);
     const first = await client.responses.create({ model: "one", input: "hello" });
@@ -439,7 +439,7 @@ describe.each(sdks)("the OpenAI SDK of version $version", ({ Sdk }) => {
   });
 });
 
-/** An item without what the SDK's helper adds. */
+/** Returns an item without what the SDK's helper adds. */
 function plain(item: Record<string, unknown>): unknown {
   const { parsed_arguments: _, ...rest } = item;
   const { content } = rest;

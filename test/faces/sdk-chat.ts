@@ -8,7 +8,7 @@ import type {
   UIMessageChunk,
 } from "ai";
 
-/** The exports of the SDK that a chat is made from, of whichever version. */
+/** The exports of the SDK that a chat is made from, of any version. */
 export interface ChatSdk {
   readonly AbstractChat: abstract new (
     init: ChatInit<UIMessage> & { state: ChatState<UIMessage> },
@@ -48,7 +48,7 @@ class PageState implements ChatState<UIMessage> {
 /** A page's chat: the SDK's own, without a framework around it. */
 export type PageChat = AbstractChat<UIMessage> & { readonly page: PageState };
 
-/** Makes a chat of the SDK, as a page holds one. */
+/** Creates a chat of the SDK, as a page holds one. */
 export function createChat(
   sdk: ChatSdk,
   init: Omit<ChatInit<UIMessage>, "messages"> & { readonly messages?: UIMessage[] },
@@ -64,12 +64,12 @@ export function createChat(
   return new Chat();
 }
 
-/** Thrown where a test cuts a stream: what a browser throws when the network goes away. */
+/** Returns the error that a browser throws when the network goes away, for a stream that a test cuts. */
 function networkError(): TypeError {
   return new TypeError("network error");
 }
 
-/** Passes a stream on and breaks it off after so many chunks. */
+/** Forwards a stream and breaks it off after a number of chunks. */
 export function cutAfter(
   stream: ReadableStream<UIMessageChunk>,
   count: number,
@@ -97,7 +97,7 @@ export function cutAfter(
   });
 }
 
-/** A message as JSON has it, without what a stream of version 6 cannot carry: how an approval was decided. */
+/** Returns a message as JSON has it, without what a stream of version 6 cannot carry: the decision on an approval. */
 export function comparable(messages: readonly UIMessage[]): unknown[] {
   const plain = JSON.parse(JSON.stringify(messages)) as UIMessage[];
   return plain.map(({ parts, ...message }) => ({
@@ -114,7 +114,7 @@ export function comparable(messages: readonly UIMessage[]): unknown[] {
   }));
 }
 
-/** The id of the last message that a page has as a whole. */
+/** Returns the id of the last complete message of a page. */
 export function lastWhole({ messages }: Pick<PageChat, "messages">): string {
   const isWhole = ({ role, metadata }: UIMessage) =>
     role === "user" || (metadata as { reason?: string } | undefined)?.reason !== undefined;

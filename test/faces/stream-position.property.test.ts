@@ -11,7 +11,7 @@ const steps: fc.Arbitrary<readonly Step[]> = fc.array(
   { minLength: 1, maxLength: 3 },
 );
 
-/** A turn's chunks; the texts of a step in pieces of a size, one after the other or interleaved. */
+/** Returns a turn's chunks; the texts of a step in pieces of a size, one after the other or interleaved. */
 function chunksOf(texts: readonly Step[], size: number, isInterleaved: boolean): UiChunk[] {
   const chunks: UiChunk[] = [{ type: "start", messageId: "t", messageMetadata: {} }];
   let part = 0;
@@ -34,7 +34,7 @@ function chunksOf(texts: readonly Step[], size: number, isInterleaved: boolean):
   return [...chunks, { type: "finish", finishReason: "stop" }];
 }
 
-/** Text by part, and all other chunks in order. */
+/** Returns the text by part, and all other chunks in order. */
 function folded(chunks: readonly UiChunk[]): unknown {
   const texts = new Map<string, string>();
   const others: unknown[] = [];

@@ -2,18 +2,21 @@ import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 
-/** Where the browser comes from: a program on this machine, or the npm package that has to be unpacked first. */
+/** Source of the browser: a program on this machine, or the npm package that has to be unpacked first. */
 export type ChromiumSource =
   | { readonly from: "machine"; readonly executablePath: string }
   | { readonly from: "npm"; readonly packed: string };
 
 const programs = ["chromium", "chromium-browser", "google-chrome-stable", "google-chrome"];
 
-/** The browser that `PARLEY_TEST_CHROMIUM` names, else one on PATH, else the npm package; or why there is none. */
+/**
+ * Returns the browser that `PARLEY_TEST_CHROMIUM` names, else one on PATH, else the npm package; or the reasons why
+ * there is none.
+ */
 export function findChromium(): { source: ChromiumSource | undefined; reasons: string[] } {
   const named = process.env.PARLEY_TEST_CHROMIUM;
   if (named) {
-    // Named by hand and not there is an error, never a reason to skip.
+    // A named one that does not exist is an error, never a reason to skip.
     if (!existsSync(named)) throw new Error(`PARLEY_TEST_CHROMIUM names ${named}, which does not exist`);
     return { source: { from: "machine", executablePath: named }, reasons: [] };
   }
@@ -34,7 +37,7 @@ export function findChromium(): { source: ChromiumSource | undefined; reasons: s
 
 const advice = "install Chromium, or set PARLEY_TEST_CHROMIUM";
 
-/** The package's own folder, found without loading it: loading changes the environment. */
+/** Returns the package's own folder, found without loading it: loading changes the environment. */
 function packedChromium(): string | undefined {
   try {
     const entry = createRequire(import.meta.url).resolve("@sparticuz/chromium");

@@ -8,7 +8,7 @@ import { type Browser, chromium } from "playwright-core";
 import { describe, inject } from "vitest";
 import type { ChromiumSource } from "./chromium-source.js";
 
-/** What a browser driver needs to start the browser. */
+/** Options with which a browser driver starts the browser. */
 interface ChromiumLaunch {
   readonly executablePath: string;
   readonly args: string[];
@@ -31,18 +31,18 @@ const args = [
 
 const testFolder = dirname(dirname(fileURLToPath(import.meta.url)));
 
-/** Describes a suite that needs a browser; where none can be had, its tests are skipped and counted. */
+/** Describes a suite that needs a browser; if none is available, its tests are skipped and counted. */
 export function describeWithChromium(name: string, body: () => void): void {
   if (inject("chromium")) describe(name, body);
   else describe.skip(name, body);
 }
 
-/** Starts a browser. The caller closes it; a forgotten one goes when the test process ends. */
+/** Starts a browser. The caller closes it; a forgotten one ends with the test process. */
 export async function launchBrowser(): Promise<Browser> {
   return chromium.launch(await chromiumLaunch());
 }
 
-/** Where the browser is and how to start it; unpacks the npm package on its first use. */
+/** Returns the browser's path and start options; unpacks the npm package on its first use. */
 async function chromiumLaunch(): Promise<ChromiumLaunch> {
   const source: ChromiumSource | undefined = inject("chromium");
   if (!source) throw new Error("there is no Chromium here, and this suite should have been skipped");
@@ -60,8 +60,8 @@ async function chromiumLaunch(): Promise<ChromiumLaunch> {
 }
 
 /**
- * The package unpacks itself into the temporary folder and changes the environment of its process: so that happens
- * in a process of its own, in a folder that is put in place in one step. It stays there until the next install.
+ * Unpacks the package, which changes the environment of its process: so that happens in a process of its own, in a
+ * folder that is put in place in one step. It stays there until the next install.
  */
 async function unpack(packed: string): Promise<string> {
   const cache = join(testFolder, "node_modules", ".cache");
@@ -72,7 +72,7 @@ async function unpack(packed: string): Promise<string> {
   const script = `import chromium from "@sparticuz/chromium"; await chromium.executablePath();`;
   await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", script], {
     cwd: dirname(dirname(dirname(packed))),
-    // These make it bring the libraries that a bare machine lacks (NSS).
+    // These make it include the libraries that a bare machine lacks (NSS).
     env: {
       ...process.env,
       TMPDIR: staging,
@@ -89,7 +89,10 @@ async function unpack(packed: string): Promise<string> {
   return folder;
 }
 
-/** The package's own settings name folders in /tmp; these name its fonts where they are, and the machine's. */
+/**
+ * Writes the font settings: the package's own name folders in /tmp; these name its fonts where they are, and the
+ * machine's.
+ */
 function writeFontSettings(folder: string): string {
   const file = join(tmpdir(), "parley-fonts.conf");
   const folders = [join(folder, "fonts"), "/usr/share/fonts"].map((path) => `<dir>${path}</dir>`).join("");

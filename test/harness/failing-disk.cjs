@@ -1,6 +1,6 @@
-// Loaded before everything else in a process (`node --require`): the disk of the embedded database does what a file
-// says. `full`: writes fail with ENOSPC. `stuck`: a write never returns, and its thread spins. `free <MiB>`: so much
-// space is left. Anything else, and no file: the disk is as it is.
+// Loaded before everything else in a process (`node --require`): a file controls the disk of the embedded database.
+// `full`: writes fail with ENOSPC. `stuck`: a write never returns, and its thread spins. `free <MiB>`: this much space
+// is left. Anything else, and no file: the disk is as it is.
 const fs = require("node:fs");
 const { syncBuiltinESMExports } = require("node:module");
 const threads = require("node:worker_threads");

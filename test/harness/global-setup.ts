@@ -12,7 +12,7 @@ declare module "vitest" {
   interface ProvidedContext {
     /** Installations that a suite may start servers from, the preferred one first. */
     postgresBinaries: PostgresBinaries[];
-    /** The servers of this run, the preferred one first. They start when a suite first asks the desk for one. */
+    /** The servers of this run, the preferred one first. They start when a suite first requests one from the desk. */
     postgresServers: { name: string; major: number; number: number }[];
     postgresDesk: string;
     chromium: ChromiumSource | undefined;
@@ -23,8 +23,8 @@ let folder: TemporaryFolder | undefined;
 let desk: PostgresDesk | undefined;
 
 /**
- * Runs once per run, before all suites: finds out what this machine offers. Nothing is started before a suite asks.
- * Whatever the run leaves in the temporary folder goes with it at the end.
+ * Runs once per run, before all suites: finds out what this machine offers. Nothing is started before a suite requests
+ * it. Everything that the run leaves in the temporary folder is removed at the end.
  */
 export async function setup(project: TestProject): Promise<void> {
   folder = makeTemporaryFolder(reachableTemporaryFolder(), "parley-test-", { open: true });
@@ -54,12 +54,12 @@ export async function teardown(): Promise<void> {
   folder?.remove();
 }
 
-/** One line, so that it cannot be missed and need not be searched for. */
+/** Prints one line, so that it cannot be missed and need not be searched for. */
 function sayLoudly(what: string, why: string[]): void {
   console.error(`\n!!! ${what} (${why.join("; ")})\n`);
 }
 
-/** Where the server's user can get to: a temporary folder below a closed home would not do. */
+/** Returns a folder that the server's user can reach: a temporary folder below a closed home would not do. */
 function reachableTemporaryFolder(): string {
   const candidates = [tmpdir(), "/tmp", "/var/tmp"];
   return candidates.find((path) => !postgresUser() || isOpenToAll(path)) ?? tmpdir();

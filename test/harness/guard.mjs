@@ -1,8 +1,8 @@
-// Cleans up behind a test process that cannot do it itself: killed, crashed or interrupted.
+// Cleans up after a test process that cannot do it itself: killed, crashed or interrupted.
 //
-// It is told, line by line on its standard input, which folders exist (`+ path`) and which are gone (`- path`).
-// When that pipe ends, however the other side ended, it stops every PostgreSQL server whose files are below a folder
-// that is still listed, and removes the folder. It runs in a process group of its own, so that Ctrl-C spares it.
+// It receives, line by line on its standard input, which folders exist (`+ path`) and which are gone (`- path`). When
+// that pipe ends, however the other side ended, it stops every PostgreSQL server whose files are below a folder that
+// is still listed, and removes the folder. It runs in a process group of its own, so that Ctrl-C spares it.
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -19,11 +19,11 @@ await Promise.all([...folders].map(cleanUp));
 
 async function cleanUp(folder) {
   await Promise.all(postmasters(folder).map(end));
-  // A process that is only now ending may still write once more.
+  // A process that is just ending may still write.
   rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
 }
 
-/** A running server keeps its process number in the first line of postmaster.pid, beside its data. */
+/** Finds running servers: each keeps its process number in the first line of postmaster.pid, beside its data. */
 function postmasters(folder) {
   if (!existsSync(folder)) return [];
   const files = [folder, ...readdirSync(folder).map((name) => join(folder, name))].map((at) =>
@@ -35,7 +35,7 @@ function postmasters(folder) {
 }
 
 async function end(pid) {
-  if (!(pid > 1) || !signal(pid, "SIGQUIT")) return; // SIGQUIT: stop at once, shared memory given back
+  if (!(pid > 1) || !signal(pid, "SIGQUIT")) return; // SIGQUIT: stop at once, releases shared memory
   for (const deadline = Date.now() + patienceMs; Date.now() < deadline; await delay(20)) {
     if (!signal(pid, 0)) return;
   }

@@ -11,17 +11,17 @@ interface Grant {
   readonly redirectUri: string;
 }
 
-/** Which of a server's safeguards are off, or which of its answers are hostile. */
+/** Safeguards of a server that are off, or answers that are hostile. */
 export interface ServerFaults {
-  /** Names another issuer than its own in the address that the browser comes back to. */
+  /** Names another issuer than its own in the address that the browser returns to. */
   issuer?: string;
   /** The authorization server that it names. */
   authorizationServer?: string;
-  /** Where requests to the tools are redirected to. */
+  /** Target of redirects of requests to the tools. */
   redirectTo?: string;
-  /** Where requests for tokens are redirected to. */
+  /** Target of redirects of requests for tokens. */
   redirectTokensTo?: string;
-  /** The address that people are told to log in at. */
+  /** The address at which people are sent to log in. */
   authorizationEndpoint?: string;
   /** Answers requests for tokens with this status. */
   tokenStatus?: number;
@@ -29,7 +29,7 @@ export interface ServerFaults {
 
 /**
  * A server of tools that people log in at, and the authorization server beside it: metadata, registration, codes with
- * PKCE, tokens that end, refresh tokens that can be used once. What it is asked for is written down.
+ * PKCE, tokens that end, refresh tokens that can be used once. It records its requests.
  */
 export class OAuthToolServer {
   readonly faults: ServerFaults = {};
@@ -49,7 +49,7 @@ export class OAuthToolServer {
   readonly #used = new Set<string>();
   readonly #clients = new Map<string, { readonly redirect_uris: readonly string[] }>();
   readonly #http: Server;
-  /** Refresh tokens that came a second time: somebody has lost the newer one. */
+  /** Refresh tokens that were sent a second time: a client has lost the newer one. */
   reused = 0;
 
   constructor() {
@@ -76,24 +76,24 @@ export class OAuthToolServer {
     this.#http.close();
   }
 
-  /** Ends all tokens that are out, but no refresh token: as when their time is over. */
+  /** Ends all issued tokens, but no refresh token: as when their time is over. */
   expireTokens(): void {
     this.#tokens.clear();
   }
 
-  /** Takes back everything that a person has granted. */
+  /** Revokes everything that a person has granted. */
   revoke(user: string): void {
     for (const [token, grant] of this.#tokens) if (grant.user === user) this.#tokens.delete(token);
     for (const [token, grant] of this.#refreshTokens)
       if (grant.user === user) this.#refreshTokens.delete(token);
   }
 
-  /** Every text that is a secret of this server. */
+  /** Returns every text that is a secret of this server. */
   secrets(): string[] {
     return [...this.#tokens.keys(), ...this.#refreshTokens.keys(), ...this.#used];
   }
 
-  /** Logs a person in, as a browser does: the address that it comes back to. */
+  /** Logs a person in, as a browser does. Returns the address that it is sent back to. */
   async logIn(authorizationUrl: string, user: string): Promise<URL> {
     const answer = await fetch(authorizationUrl, { headers: { "x-user": user }, redirect: "manual" });
     return new URL(answer.headers.get("location") ?? "");

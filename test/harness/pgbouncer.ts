@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { postgresUser } from "./postgres-user.js";
 import { makeTemporaryFolder } from "./temporary-folder.js";
 
-/** A running pgbouncer before the server of a database. */
+/** A running pgbouncer in front of the server of a database. */
 export interface Pgbouncer {
   /** The same address, through pgbouncer. */
   readonly url: string;

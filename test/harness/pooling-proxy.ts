@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import pg from "pg";
 
-/** A session on the server, and what its answers go to while somebody has it. */
+/** A session on the server, and the receiver of its answers while a connection holds it. */
 interface Session {
   readonly stream: Socket;
   pending: Buffer;
@@ -11,9 +11,9 @@ interface Session {
 }
 
 /**
- * A pooler that speaks just enough of PostgreSQL's protocol: like pgbouncer in transaction mode it lets everyone in and
- * gives each transaction of a connection the session that has been free for longest, so that two sessions are enough
- * for statements of one connection to reach both. It accepts, and forgets, settings of a startup.
+ * A pooler that implements just enough of PostgreSQL's protocol: like pgbouncer in transaction mode it accepts every
+ * client and gives each transaction of a connection the session that has been free for longest, so that two sessions
+ * are enough for statements of one connection to reach both. It accepts, and forgets, settings of a startup.
  */
 export class PoolingProxy {
   readonly #server: Server;
@@ -37,7 +37,7 @@ export class PoolingProxy {
     return proxy;
   }
 
-  /** The same address, through the pooler. */
+  /** Returns the same address, through the pooler. */
   through(url: string): string {
     const address = new URL(url);
     address.port = String((this.#server.address() as AddressInfo).port);
@@ -63,7 +63,7 @@ export class PoolingProxy {
       isAsking = false;
       taken.onMessage = (message) => {
         if (!socket.destroyed) socket.write(message);
-        // ReadyForQuery outside of a transaction: the session is anyone's again.
+        // ReadyForQuery outside of a transaction: the session is free again.
         if (message[0] === 0x5a && message[5] === 0x49) {
           session = undefined;
           this.#release(taken);
@@ -100,7 +100,7 @@ export class PoolingProxy {
     socket.on("close", () => {
       this.#open.delete(socket);
       if (session === undefined) return;
-      // Whoever left in a transaction leaves it to be undone.
+      // A client that left in a transaction leaves it to be rolled back.
       session.onMessage = () => {};
       const left = session;
       left.onMessage = (message) => {
@@ -150,7 +150,7 @@ function firstMessage(bytes: Buffer): Buffer | undefined {
   return bytes.length < length ? undefined : bytes.subarray(0, length);
 }
 
-/** AuthenticationOk, a BackendKeyData of the pooler's own, ReadyForQuery. */
+/** Returns AuthenticationOk, a BackendKeyData of the pooler's own, ReadyForQuery. */
 function greeting(): Buffer {
   return Buffer.concat([
     message("R", int32(0)),

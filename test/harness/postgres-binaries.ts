@@ -13,7 +13,7 @@ export interface PostgresBinaries {
   readonly bin: string;
 }
 
-/** What was found, the preferred one first, and for each one that was found but cannot be used, why. */
+/** Installations that were found, the preferred one first, and the reason for each one that cannot be used. */
 export interface PostgresSearch {
   readonly found: PostgresBinaries[];
   readonly refused: string[];
@@ -23,8 +23,8 @@ export interface PostgresSearch {
 const oldestMajor = 15;
 
 /**
- * Looks for installations: the npm package first, then Debian's folders, then PATH. `scratch` is a folder that every
- * user can reach: a package under a closed home is copied there.
+ * Finds installations: the npm package first, then Debian's folders, then PATH. `scratch` is a folder that every user
+ * can reach: a package under a closed home is copied there.
  */
 export function findPostgresBinaries(scratch: string): PostgresSearch {
   const found: PostgresBinaries[] = [];
@@ -53,8 +53,8 @@ export function findPostgresBinaries(scratch: string): PostgresSearch {
 }
 
 /**
- * The npm package's folder is used in place when the server's user can run it there; else a copy of it is, as below
- * a home folder with mode 0700. Returns the reason when neither works.
+ * Uses the npm package's folder in place when the server's user can run it there; else a copy of it, as below a home
+ * folder with mode 0700. Returns the reason when neither works.
  */
 export function usablePackage(native: string, copyTo: string): PostgresBinaries | string {
   linkLibraries(native);

@@ -11,8 +11,8 @@ import { makeTemporaryFolder } from "./temporary-folder.js";
 const user = "parley";
 
 /**
- * Makes a fresh cluster in `data`, which must not exist yet, and resolves with its `user:password`. `initdb` runs once
- * per installation and test run; every other cluster is a copy of what it made.
+ * Creates a fresh cluster in `data`, which must not exist yet, and resolves with its `user:password`. `initdb` runs
+ * once per installation and test run; every other cluster is a copy of its result.
  */
 export async function makeCluster(binaries: PostgresBinaries, data: string): Promise<string> {
   const pattern = join(
@@ -24,7 +24,10 @@ export async function makeCluster(binaries: PostgresBinaries, data: string): Pro
   return `${user}:${readFileSync(join(pattern, "password"), "utf8")}`;
 }
 
-/** Two processes may do this at once: the folder is put in place in one step, and the first one counts. */
+/**
+ * Creates the pattern. Two processes may do this at once: the folder is put in place in one step, and the first one
+ * counts.
+ */
 async function makePattern(binaries: PostgresBinaries, pattern: string): Promise<void> {
   const owner = postgresUser();
   const staging = makeTemporaryFolder(tmpdir(), "new-cluster-", { owner });
@@ -49,7 +52,7 @@ async function makePattern(binaries: PostgresBinaries, pattern: string): Promise
   }
 }
 
-/** Rejects with the program's own words. */
+/** Runs a program. Rejects with its own output. */
 async function run(program: string, args: string[]): Promise<void> {
   await promisify(execFile)(program, args, { ...postgresUser(), cwd: "/", env: serverEnvironment });
 }

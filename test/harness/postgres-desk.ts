@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import type { PostgresBinaries } from "./postgres-binaries.js";
 import { type PostgresServer, startPostgres } from "./postgres-server.js";
 
-/** Hands out the servers that all suites of a run share, and starts each one when it is first asked for. */
+/** Hands out the servers that all suites of a run share, and starts each one when it is first requested. */
 export interface PostgresDesk {
   readonly servers: { name: string; major: number; number: number }[];
   /** `GET <url>/<number>` answers with the server's own URL. */
@@ -14,8 +14,8 @@ export interface PostgresDesk {
 }
 
 /**
- * Suites run in processes of their own, and whichever comes first must not own a server that others use: so the
- * servers belong to the main process, and suites ask for them over HTTP on 127.0.0.1, under a path nobody can guess.
+ * Starts the desk. Suites run in processes of their own, and the first one must not own a server that others use: so
+ * the servers belong to the main process, and suites request them over HTTP on 127.0.0.1, under a secret path.
  */
 export async function startPostgresDesk(
   binaries: readonly PostgresBinaries[],
@@ -59,7 +59,7 @@ export async function startPostgresDesk(
   };
 }
 
-/** A server that was named by hand and does not answer is an error, never a reason to skip. */
+/** Checks a server that was named by hand: one that does not answer is an error, never a reason to skip. */
 async function askNamedServer(url: string): Promise<{ name: string; major: number }> {
   const { default: pg } = await import("pg");
   const client = new pg.Client({ connectionString: url });

@@ -10,7 +10,7 @@ import { makeCluster } from "./postgres-cluster.js";
 import { postgresUser, serverEnvironment } from "./postgres-user.js";
 import { makeTemporaryFolder } from "./temporary-folder.js";
 
-/** A private server with a cluster of its own: whoever started it may kill it and start it again. */
+/** A private server with a cluster of its own: its owner may kill it and start it again. */
 export interface PostgresServer {
   /** Of the database `postgres`, with the superuser's password. Stays the same across restarts. */
   readonly url: string;
@@ -29,13 +29,13 @@ export type PostgresSettings = Readonly<Record<string, string>>;
 
 type ServerProcess = ChildProcessByStdio<null, null, Readable>;
 
-/** The system hands out higher ports by itself: a server that restarts could find its own taken. */
+/** The system assigns higher ports by itself: a server that restarts could find its own taken. */
 const ports = { from: 20_000, below: 32_768 };
 
 const settingsForTests: PostgresSettings = {
   listen_addresses: "127.0.0.1",
   unix_socket_directories: "",
-  // A killed process loses nothing that it gave to the system; only a power cut would.
+  // A killed process loses nothing that it passed to the system; only a power cut would.
   fsync: "off",
   full_page_writes: "off",
   // Beside the data, so that a killed server leaves nothing in /dev/shm.
@@ -43,7 +43,7 @@ const settingsForTests: PostgresSettings = {
   max_connections: "200",
 };
 
-/** Makes a cluster in a temporary folder and starts a server on a free port of 127.0.0.1. */
+/** Creates a cluster in a temporary folder and starts a server on a free port of 127.0.0.1. */
 export async function startPostgres(
   binaries: PostgresBinaries,
   settings: PostgresSettings = {},
@@ -91,7 +91,7 @@ export async function startPostgres(
       await start();
     },
     async stop() {
-      // A killed server gives its shared memory back at its next start and stop; without one it would stay for ever.
+      // A killed server releases its shared memory at its next start and stop; without one it would stay forever.
       if (killed) await start().catch(() => undefined);
       await end("SIGINT");
       folder.remove();
@@ -99,7 +99,7 @@ export async function startPostgres(
   };
 }
 
-/** Resolves when the server accepts connections; rejects with its own words when it ends before that. */
+/** Resolves when the server accepts connections; rejects with its own output when it ends before that. */
 async function startServer(
   binaries: PostgresBinaries,
   folder: string,
@@ -127,7 +127,10 @@ async function startServer(
   return child;
 }
 
-/** Waits for "close", not "exit": it comes when the last backend that shares the log pipe has gone as well. */
+/**
+ * Ends a server. Waits for "close", not "exit": it comes when the last backend that shares the log pipe has gone as
+ * well.
+ */
 async function endServer(child: ServerProcess, signal: "SIGINT" | "SIGKILL"): Promise<void> {
   if (child.stderr.closed) return;
   const closed = once(child, "close");

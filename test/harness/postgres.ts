@@ -7,11 +7,11 @@ import { type PostgresServer, type PostgresSettings, startPostgres } from "./pos
 /** A database of its own on a server that other suites use as well. */
 export interface TestDatabase {
   readonly url: string;
-  /** Ends what is still connected, then removes the database. */
+  /** Ends open connections, then removes the database. */
   drop(): Promise<void>;
 }
 
-/** A server that all suites of the run share: make databases on it, never stop it. */
+/** A server that all suites of the run share: suites create databases on it, and never stop it. */
 export interface SharedPostgres {
   readonly name: string;
   readonly major: number;
@@ -22,13 +22,13 @@ export interface SharedPostgres {
 export interface OwnPostgres {
   readonly name: string;
   readonly major: number;
-  /** The caller stops it; a forgotten one goes when the test process ends. */
+  /** Starts a server, which the caller stops; a forgotten one ends with the test process. */
   start(settings?: PostgresSettings): Promise<PostgresServer>;
 }
 
 /**
- * Describes a suite once for each PostgreSQL that can be had (all versions found), or with `"preferred"` once.
- * Where there is none, the suite's tests are skipped and counted.
+ * Describes a suite once for each available PostgreSQL (all versions found), or with `"preferred"` once. If there is
+ * none, the suite's tests are skipped and counted.
  */
 export function describeOnPostgres(
   name: string,
@@ -47,7 +47,7 @@ export function describeOnPostgres(
   });
 }
 
-/** The same for suites that kill or restart their server: each one starts servers of its own. */
+/** Describes a suite that kills or restarts its server: each one starts servers of its own. */
 export function describeOnOwnPostgres(
   name: string,
   body: (postgres: OwnPostgres) => void,
@@ -65,7 +65,7 @@ export function describeOnOwnPostgres(
   });
 }
 
-/** The URL of another database on the same server. */
+/** Returns the URL of another database on the same server. */
 function onDatabase(url: string, database: string): string {
   const other = new URL(url);
   other.pathname = `/${database}`;

@@ -8,7 +8,7 @@ interface Running {
 }
 type Server = new (options: object) => Running;
 
-/** A server that speaks the S3 API and checks signatures, with one empty bucket. */
+/** A server that implements the S3 API and checks signatures, with one empty bucket. */
 export interface S3Server {
   /** The options that reach its bucket. */
   readonly options: {

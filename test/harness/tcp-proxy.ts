@@ -1,14 +1,14 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 
-/** One connection through the proxy, and whether its bytes stand still. */
+/** One connection through the proxy, and its frozen state. */
 interface Pair {
   readonly near: Socket;
   readonly far: Socket;
   isFrozen: boolean;
 }
 
-/** Sees bytes on their way to the server and decides whether the connection freezes: before they pass, or after. */
+/** Sees bytes on their way to the server and decides if the connection freezes: before they pass, or after. */
 export type FreezePoint = (bytes: Buffer) => "before" | "after" | undefined;
 
 /**
@@ -36,12 +36,12 @@ export class TcpProxy {
     return proxy;
   }
 
-  /** How many connections are open. */
+  /** Returns the number of open connections. */
   get size(): number {
     return this.#pairs.size;
   }
 
-  /** The same address, through the proxy. */
+  /** Returns the same address, through the proxy. */
   through(url: string): string {
     const address = new URL(url);
     address.hostname = "127.0.0.1";
@@ -49,13 +49,13 @@ export class TcpProxy {
     return address.href;
   }
 
-  /** Freezes all connections that are open; with `andNew` those that come later, too: accepted, and never served. */
+  /** Freezes all open connections; with `andNew` later ones, too: accepted, and never served. */
   freeze({ andNew = false }: { readonly andNew?: boolean } = {}): void {
     this.#freezesNew = andNew;
     for (const pair of this.#pairs) this.#stop(pair);
   }
 
-  /** Freezes connections at a point of their own. Resolves when the first one is frozen, with all others that are open. */
+  /** Freezes connections at a point of their own. Resolves when the first one is frozen, with all other open ones. */
   freezeAllAt(point: FreezePoint): Promise<void> {
     return new Promise((resolve) => {
       this.#point = point;
@@ -68,7 +68,9 @@ export class TcpProxy {
     });
   }
 
-  /** Lets all bytes pass again, those that waited first. What was closed meanwhile closes on the other side as well. */
+  /**
+   * Lets all bytes pass again, those that waited first. Connections closed meanwhile close on the other side as well.
+   */
   thaw(): void {
     this.#freezesNew = false;
     for (const pair of this.#pairs) {

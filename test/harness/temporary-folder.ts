@@ -3,7 +3,7 @@ import { chmodSync, chownSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** A folder that goes away: by `remove`, or by the guard when this process ends without calling it. */
+/** A folder that is removed: by `remove`, or by the guard when this process ends without calling it. */
 export interface TemporaryFolder {
   readonly path: string;
   remove(): void;
@@ -12,7 +12,7 @@ export interface TemporaryFolder {
 let guard: ChildProcess | undefined;
 
 /**
- * Makes a folder below `parent`. `owner` hands it to another user (only root can); `open` lets other users pass
+ * Creates a folder below `parent`. `owner` gives it to another user (only root can); `open` lets other users pass
  * through it, without letting them list it.
  */
 export function makeTemporaryFolder(
@@ -38,7 +38,7 @@ function tellGuard(line: string): void {
   guard.stdin?.write(`${line}\n`);
 }
 
-/** One guard per process. It must not keep this process alive, and it must outlive it. */
+/** Starts the guard, one per process. It must not keep this process alive, and it must outlive it. */
 function startGuard(): ChildProcess {
   const child = spawn(process.execPath, [fileURLToPath(new URL("./guard.mjs", import.meta.url))], {
     cwd: "/",
@@ -47,7 +47,7 @@ function startGuard(): ChildProcess {
   });
   child.unref();
   if (child.stdin && "unref" in child.stdin && typeof child.stdin.unref === "function") child.stdin.unref();
-  // Without a guard the tests still run; only the cleaning after a crash is lost.
+  // Without a guard the tests still run; only the cleanup after a crash is lost.
   child.on("error", () => undefined);
   child.stdin?.on("error", () => undefined);
   return child;

@@ -21,12 +21,12 @@ export interface TreeCopy {
   read(file: string): string;
   /** Puts `text` into `file` until `restore` is called. */
   plant(file: string, text: string): void;
-  /** Takes every planted change back. */
+  /** Reverts every planted change. */
   restore(): void;
   remove(): void;
 }
 
-/** Copies sources and built files; links what is installed, with the packages' own names leading into the copy. */
+/** Copies sources and built files; links installed packages, with the packages' own names leading into the copy. */
 export function copyTree(): TreeCopy {
   // A folder of its own: two test files may hold a copy at the same time.
   const path = mkdtempSync(join(tmpdir(), "tree-copy-"));
@@ -73,7 +73,7 @@ function linkInstalled(copy: string): void {
     readdirSync(join(copy, group)).map((name) => join(group, name)),
   )) {
     symlinkSync(join(copy, folder), join(installed, "@parley", basename(folder)));
-    // What npm could not share lies in the package's own folder.
+    // Dependencies that npm could not share are in the package's own folder.
     const own = join(root, folder, "node_modules");
     if (existsSync(own)) symlinkSync(own, join(copy, folder, "node_modules"));
   }

@@ -7,7 +7,7 @@ import type { NodeReport } from "./running-node.js";
 /** The tools whose calls need an approval; see `scripted-model.mjs`. */
 export const toolsThatAsk: ReadonlySet<string> = new Set(["pay", "refund"]);
 
-/** A message that the client sent. Without a receipt, what became of it is unknown until it is sent again. */
+/** A message that the client sent. Without a receipt, its outcome is unknown until it is sent again. */
 export interface SentMessage {
   readonly conversationId: string;
   readonly messageId: string;
@@ -15,13 +15,13 @@ export interface SentMessage {
   /** Its content beside the text. */
   readonly parts?: readonly SentPart[];
   receipt: Receipt | undefined;
-  /** Other texts that it was given while it waited, in order. Not done: nobody knows whether it got that one. */
+  /** Other texts that it was given while it waited, in order. Not done: it is unknown if it got that one. */
   edits?: { readonly text: string; isDone: boolean }[];
-  /** It was taken out of the queue; or that was asked, and nobody knows what came of it. */
+  /** It was removed from the queue; or that was requested, with an unknown outcome. */
   removal?: "done" | "unknown";
 }
 
-/** A tool's result that was told, and is therefore durable. */
+/** A tool's result that was published, and is therefore durable. */
 export interface ToldResult {
   readonly conversationId: string;
   readonly turnId: string;
@@ -37,7 +37,7 @@ export interface ToldSeal {
   readonly reason: string | undefined;
 }
 
-/** What one viewer was told of one part of an answer, written under one epoch, before it was committed. */
+/** Text that one viewer received of one part of an answer, written under one epoch, before it was committed. */
 export interface ToldPart {
   readonly turnId: string;
   readonly epoch: string;
@@ -47,14 +47,14 @@ export interface ToldPart {
   readonly pieces: { readonly n: number; readonly text: string }[];
 }
 
-/** One client's view of one conversation: it outlives nodes, and comes back with its last cursor. */
+/** One client's view of one conversation: it outlives nodes, and reconnects with its last cursor. */
 export class Viewer {
   readonly conversationId: string;
   /** All frames since the beginning of the log, over all nodes. */
   readonly frames: SubscriptionFrame[] = [];
   readonly fold = new FrameFold();
   readonly parts: ToldPart[] = [];
-  /** How many frames it had seen each time that it was cut off. */
+  /** Number of frames it had seen each time that it was cut off. */
   readonly cuts: number[] = [];
   /** The parts that still grow, by message and place. */
   #open = new Map<string, ToldPart>();
@@ -70,19 +70,19 @@ export class Viewer {
   take(frame: SubscriptionFrame): void {
     this.frames.push(frame);
     this.fold.apply(frame);
-    // What follows a reset begins anew.
+    // Everything after a reset starts again.
     if (frame.type === "chat.reset") this.#open = new Map();
     if (frame.type !== "chat.delta") return;
     const { event } = frame;
     if (event.type === "text-delta" || event.type === "reasoning-delta") this.#grow(event, frame.cursor);
   }
 
-  /** Notes that nothing more comes until it comes back. */
+  /** Records that nothing more arrives until it reconnects. */
   cut(): void {
     if (this.cuts.at(-1) !== this.frames.length) this.cuts.push(this.frames.length);
   }
 
-  /** The events that it was told, without what a reset took back. */
+  /** Returns the events that it received, without those that a reset took back. */
   get events(): AgentEvent[] {
     const events: AgentEvent[] = [];
     let committed = 0;
@@ -94,7 +94,7 @@ export class Viewer {
     return events;
   }
 
-  /** The client as it was when it had seen only so many frames. */
+  /** Returns the client's state after its first `frameCount` frames. */
   foldOf(frameCount: number): FrameFold {
     const fold = new FrameFold();
     for (const frame of this.frames.slice(0, frameCount)) fold.apply(frame);
@@ -117,26 +117,26 @@ export class Viewer {
 }
 
 /**
- * The client's own book: everything that it was acknowledged, whichever node said so. A node's death takes nothing out
- * of it, and whatever the nodes say later has to agree with it.
+ * The client's own book: everything that was acknowledged to it, by any node. A node's death removes nothing from it,
+ * and everything that nodes send later has to agree with it.
  */
 export class Book {
   readonly sent = new Map<string, SentMessage>();
   /** By call id. */
   readonly results = new Map<string, ToldResult>();
-  /** Message ids that were told to have steered a turn, with the turn. */
+  /** Ids of messages that were reported to have steered a turn, with the turn. */
   readonly steered = new Map<string, string>();
   readonly sealed = new Map<string, ToldSeal>();
   /** Committed chunks as bytes, by conversation and seq. */
   readonly committed = new Map<string, Map<number, string>>();
-  /** How often each call's tool was started, by call id. */
+  /** Number of times each call's tool was started, by call id. */
   readonly started = new Map<
     string,
     {
       readonly conversationId: string;
       readonly name: string;
       times: number;
-      /** What each start was given, as JSON. */
+      /** Inputs of each start, as JSON. */
       readonly inputs: string[];
     }
   >();
@@ -146,23 +146,23 @@ export class Book {
   readonly viewers: Viewer[] = [];
   /** The last event that is known to be in the journal, by turn and epoch. */
   readonly flushed = new Map<string, number>();
-  /** Forks that were asked for, by their id. */
+  /** Forks that were requested, by their id. */
   readonly forks = new Map<string, { readonly parentId: string; readonly atSeq: number; isKnown: boolean }>();
-  /** Compactions that were asked for: which were answered with success, and of which nothing is known. */
+  /** Compactions that were requested, with their outcomes. */
   readonly compactions: { readonly conversationId: string; outcome: "done" | "refused" | "unknown" }[] = [];
-  /** Calls whose tool was started although nobody had sent a decision. */
+  /** Calls whose tool was started although no decision had been sent. */
   readonly undecided: string[] = [];
-  /** What contradicts itself as it comes. */
+  /** Contradictions found on arrival. */
   readonly contradictions: string[] = [];
 
-  /** A new view of a conversation, from its beginning on. */
+  /** Returns a new view of a conversation, from its beginning. */
   view(conversationId: string): Viewer {
     const viewer = new Viewer(conversationId);
     this.viewers.push(viewer);
     return viewer;
   }
 
-  /** Notes what a node reports of its own accord. */
+  /** Records what a node reports by itself. */
   report(report: NodeReport): void {
     if (report.type === "tool" && report.phase === "start") {
       const { conversationId, name, toolCallId, input = "" } = report;
@@ -179,13 +179,13 @@ export class Book {
     }
   }
 
-  /** Notes a decision that was acknowledged. */
+  /** Records a decision that was acknowledged. */
   decide(conversationId: string, response: InputResponseEntry): void {
     const decision = { conversationId, response: JSON.stringify(stableValue(response)) };
     this.#once(this.decisions, response.requestId, decision, `the decision on ${response.requestId}`);
   }
 
-  /** Notes what a frame acknowledges, and shows it to its viewer. */
+  /** Records what a frame acknowledges, and shows it to its viewer. */
   take(viewer: Viewer, frame: SubscriptionFrame): void {
     viewer.take(frame);
     if (frame.type === "chat.chunks")
@@ -202,7 +202,7 @@ export class Book {
     this.#once(chunks, chunk.seq, JSON.stringify(chunk), `seq ${chunk.seq} of ${conversationId}`);
   }
 
-  /** Notes what an event acknowledges, however it came. */
+  /** Records what an event acknowledges, however it arrived. */
   note(event: AgentEvent): void {
     switch (event.type) {
       case "tool-result": {
@@ -225,7 +225,7 @@ export class Book {
     }
   }
 
-  /** What was told twice has to be told the same. */
+  /** Checks that what is received twice is the same. */
   #once<K, V>(known: Map<K, V>, key: K, value: V, what: string): void {
     const before = known.get(key);
     if (before === undefined) known.set(key, value);

@@ -1,12 +1,12 @@
 import { Book, type SentMessage, type Viewer } from "./book.js";
 import { NodeDied, Refused, type RunningNode } from "./running-node.js";
 
-/** What a turn does; see the plans of `scripted-model.mjs`. */
+/** Actions of a turn; see the plans of `scripted-model.mjs`. */
 export type TurnKind = "talk" | "retry" | "fail" | "long" | "pay" | "ask";
 
 /**
- * A client that talks to nodes which may die at any moment. It keeps its book, notes what it was answered, and asks
- * again, with the same ids, where it was not.
+ * A client that talks to nodes which may die at any moment. It keeps its book, records the answers, and repeats
+ * requests, with the same ids, that were not answered.
  */
 export class Client {
   readonly book = new Book();
@@ -23,19 +23,19 @@ export class Client {
     return `${this.#prefix}${kind}${this.#count}`;
   }
 
-  /** Notes what the node reports from now on. */
+  /** Records what the node reports from now on. */
   listenTo(node: RunningNode): void {
     for (const report of node.reports) this.book.report(report);
     node.onReport = (report) => this.book.report(report);
   }
 
-  /** The node at which a viewer looks, if it lives. */
+  /** Returns the node that a viewer follows, if it lives. */
   nodeOf(viewer: Viewer): RunningNode | undefined {
     const node = this.#at.get(viewer)?.node;
     return node?.alive ? node : undefined;
   }
 
-  /** Follows a conversation on a node, from where the viewer is; comes back while the node lives. */
+  /** Follows a conversation on a node, from the viewer's position; reconnects while the node lives. */
   follow(node: RunningNode, viewer: Viewer): void {
     this.#at.get(viewer)?.leave();
     viewer.cut();
@@ -78,7 +78,7 @@ export class Client {
     }
   }
 
-  /** Forks behind the newest turn that is known to be sealed, with a message that opens the fork's first turn. */
+  /** Forks after the newest turn that is known to be sealed, with a message that opens the fork's first turn. */
   async fork(node: RunningNode, conversationId: string, kind: TurnKind): Promise<string> {
     const seals = [...this.book.sealed.values()].filter((seal) => seal.conversationId === conversationId);
     const atSeq = Math.max(0, ...seals.map(({ lastSeq }) => lastSeq ?? 0));
@@ -95,7 +95,7 @@ export class Client {
     return id;
   }
 
-  /** Asks again for everything whose outcome is unknown. Whatever it was, it is known then. */
+  /** Repeats every request whose outcome is unknown. Afterwards it is known. */
   async settleUnknown(node: RunningNode): Promise<void> {
     for (const [id, fork] of this.book.forks) if (!fork.isKnown) await this.#fork(node, id);
     for (const message of this.book.sent.values()) {
@@ -103,7 +103,7 @@ export class Client {
     }
   }
 
-  /** Sends again what was admitted, and returns where the answer is another one. */
+  /** Sends admitted messages again, and returns the answers that differ. */
   async checkReceipts(node: RunningNode, newest: number): Promise<string[]> {
     const problems: string[] = [];
     for (const { messageId, conversationId, text, receipt } of [...this.book.sent.values()].slice(-newest)) {
@@ -150,7 +150,7 @@ export class Client {
   }
 }
 
-/** Undefined where nobody can say what became of it: the node died, or could not reach its store. */
+/** Returns undefined if the outcome is unknown: the node died, or could not reach its store. */
 async function unlessUnknown<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
     return await asked;

@@ -3,7 +3,7 @@ import type { Work } from "./points.js";
 import type { KillPlan } from "./running-node.js";
 import { type Stage, until, within } from "./stage.js";
 
-/** A moment at which a node falls asleep, and the write with which it comes too late when it wakes. */
+/** A moment at which a node is suspended, and the write with which it is too late when it wakes. */
 export interface FrozenPoint {
   readonly name: string;
   readonly point: KillPlan["point"];
@@ -15,8 +15,9 @@ export interface FrozenPoint {
 }
 
 /**
- * Of two nodes one falls asleep, past its lease. The other takes its turn over and ends it. When the first one wakes,
- * it writes nothing, tells nothing of its own and starts no tool; its subscribers hear how the turn ended elsewhere.
+ * Suspends one of two nodes, past its lease. The other takes its turn over and ends it. When the first one wakes, it
+ * writes nothing, publishes nothing of its own and starts no tool; its subscribers receive the end of the turn from
+ * elsewhere.
  */
 export async function outsleep(stage: Stage, frozen: FrozenPoint): Promise<void> {
   const [sleeper, other] = await stage.pair();
@@ -59,7 +60,7 @@ export async function outsleep(stage: Stage, frozen: FrozenPoint): Promise<void>
       ),
   );
   const started = late.filter((report) => report.type === "tool" && report.phase === "start");
-  // The turn was over before the node woke: whatever is told of it from then on is in the log.
+  // The turn was over before the node woke: everything published of it from then on is in the log.
   const kept = new Set((await other.history(stage.conversationId)).map(({ messageId }) => messageId));
   const invented = viewer.frames.slice(seenBefore).filter((frame) => {
     if (frame.type !== "chat.delta" || !("messageId" in frame.event)) return false;

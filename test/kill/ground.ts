@@ -7,14 +7,14 @@ import type { ReadTables } from "./tables.js";
 export interface GroundStore {
   readonly store: NodeStore;
   readonly readTables?: ReadTables;
-  /** How nodes are started on it. */
+  /** Options of nodes on it. */
   readonly options?: Partial<NodeOptions>;
   remove(): Promise<void>;
 }
 
 /**
- * One stage for many tests, so that its log grows old: what one test leaves behind, the next one finds. A test that
- * fails takes its stage with it.
+ * One stage for many tests, so that its log grows: each test finds what the previous one left behind. A test that
+ * fails ends its stage.
  */
 export class Ground {
   readonly #name: string;

@@ -28,24 +28,28 @@ const watched = new Set([
   "remove",
 ]);
 
-/** Calls that come all the time and mostly find nothing to do: only those that did something count, and are reported. */
+/**
+ * Calls that are made all the time and mostly find nothing to do: only those that did something count, and are
+ * reported.
+ */
 const didSomething = { collectBlobs: ({ blobs }) => blobs > 0 };
 
 /**
- * Places at which this process ends itself (SIGKILL) or falls asleep (SIGSTOP), exactly and without a chance to do
- * anything first, or only tells that it is there (`none`). One point is armed at a time:
+ * Places at which this process ends itself (SIGKILL) or suspends itself (SIGSTOP), exactly and without a chance to do
+ * anything first, or only reports that it is there (`none`). One point is armed at a time:
  *
  * - `{ kind: "store", method, when, nth?, phase?, has?, sends?, delayMs? }`: at a call of the store. `before` it was
- *   made, `after` it took effect but before anyone knows, or `during`: once `sends` messages of it went to the database
- *   server, or `delayMs` after it was begun, whichever is given. `phase` tells the commits of a step apart
- *   (`answer` or `results`), `has` asks for a text in what is flushed.
- * - `{ kind: "event", type, nth? }`: after a subscriber was told such an event.
- * - `{ kind: "frame", conversationId, nth?, when }`: at a frame for the followers of a conversation. `before` any byte of
- *   it has left the process, or `after` it was handed to the system.
+ *   made, `after` it took effect but before its result is known, or `during`: once `sends` messages of it went to the
+ *   database server, or `delayMs` after it was started, whichever is given. `phase` distinguishes the commits of a
+ *   step (`answer` or `results`), `has` requires a text in what is flushed.
+ * - `{ kind: "event", type, nth? }`: after a subscriber received such an event.
+ * - `{ kind: "frame", conversationId, nth?, when }`: at a frame for the followers of a conversation. `before` any byte
+ *   of it has left the process, or `after` it was passed to the system.
  * - `{ kind: "tool", name, nth? }`: while the tool runs.
  * - `{ kind: "summary", nth? }`: while the model writes a compaction's summary.
  * - `{ kind: "receipt", nth? }`: right after a send was answered.
- * - `{ kind: "post", nth?, when }`: at an attempt to deliver an event: `before` it is sent, or `after` it was answered.
+ * - `{ kind: "post", nth?, when }`: at an attempt to deliver an event: `before` it is sent, or `after` it was
+ *   answered.
  */
 export class KillPoints {
   #plan;
@@ -69,7 +73,7 @@ export class KillPoints {
     else setImmediate(() => setImmediate(() => this.#strike()));
   }
 
-  /** For a client of the database driver: tells that a message went to the server. */
+  /** Counts a message that a client of the database driver sent to the server. */
   sent() {
     const call = this.#calls.getStore();
     if (call === undefined) return;
@@ -77,12 +81,12 @@ export class KillPoints {
     if (call.sends === 0) this.#strike();
   }
 
-  /** Ends or stops this process at once if the armed point is this one, whenever it says that it is. */
+  /** Ends or stops this process at once if the armed point is this one and matches `when`. */
   passAt(kind, when) {
     if (this.#plan?.point.when === when && this.#isHit(kind, {})) this.#strike();
   }
 
-  /** A store whose calls can be points, and are reported with their outcomes. */
+  /** Returns a store whose calls can be points, and are reported with their outcomes. */
   watch(store, prefix = "") {
     return new Proxy(store, {
       get: (of, name) => {
@@ -110,7 +114,7 @@ export class KillPoints {
     }
     try {
       const value = await made;
-      // A call that was answered before its point came has at least not told anyone.
+      // A call that was answered before its point was reached has at least not reported its result.
       if (point !== undefined && point.when !== "before") this.#strike();
       this.#report({ type: "store", method, ...told(method, args, value) });
       return value;
@@ -121,8 +125,8 @@ export class KillPoints {
   }
 
   /**
-   * A call that may find nothing to do. Which one does is known by its messages: one that has nothing to do sends one. The
-   * call that is struck in its middle has `nth` behind as many of its kind.
+   * Makes a call that may find nothing to do. It is recognized by its messages: one that has nothing to do sends one.
+   * The call that is struck in its middle has `nth` after as many of its kind.
    */
   async #idleCall(method, args, make) {
     const point = this.#plan?.point;
@@ -163,7 +167,7 @@ export class KillPoints {
   }
 }
 
-/** What the parent needs to know of a call. */
+/** Returns the fields of a call that the parent needs. */
 function told(method, args, value) {
   if (method === "flushJournal") {
     return {

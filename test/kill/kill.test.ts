@@ -14,7 +14,10 @@ import type { KillPlan } from "./running-node.js";
 import { Stage, shortLease, sleepMs, within } from "./stage.js";
 import { checkTables, tablesIn, tablesOf } from "./tables.js";
 
-/** How many times a node dies at no particular moment, in all suites together. With more, all named points are tried. */
+/**
+ * Number of times that a node dies at no particular moment, in all suites together. With more, all named points are
+ * tried.
+ */
 const usualKills = 5;
 const kills = Number(process.env.PARLEY_KILLS ?? usualKills);
 const thorough = kills > usualKills;
@@ -23,7 +26,7 @@ const caseMs = 60_000;
 const randomKills = Math.round((kills * 2) / 5);
 const embeddedKills = Math.round(kills / 5);
 const randomMs = caseMs + randomKills * 15_000;
-/** After so many deaths another conversation begins. */
+/** Number of deaths after which another conversation begins. */
 const deathsPerConversation = 20;
 
 function groundOn(postgres: SharedPostgres, name: string, random: Random): Ground {
@@ -33,7 +36,7 @@ function groundOn(postgres: SharedPostgres, name: string, random: Random): Groun
   });
 }
 
-/** The only node dies at a point and comes back as another process. */
+/** Kills the only node at a point and replaces it by another process. */
 function survive(ground: Ground, { plan, work, ends, turnsBefore = 0 }: NamedPoint): Promise<void> {
   return ground.use(async (stage) => {
     const node = await stage.single();
@@ -47,7 +50,7 @@ function survive(ground: Ground, { plan, work, ends, turnsBefore = 0 }: NamedPoi
   });
 }
 
-/** The only node dies again and again, at any moment. */
+/** Kills the only node repeatedly, at any moment. */
 function surviveAnything(ground: Ground, random: Random, times: number): Promise<void> {
   return ground.use(async (stage) => {
     for (let death = 1; death <= times; death += 1) {
@@ -87,7 +90,7 @@ function embedded(engine: EmbeddedEngine): void {
     const random = new Random(seed);
     const ground = new Ground(isPglite ? "lite" : "own", random, async () => {
       const folder = makeTemporaryFolder(tmpdir(), "kill-");
-      // Nobody waits for a lease here: the folder's lock proves that whoever held one is dead.
+      // No node waits for a lease here: the folder's lock proves that the previous holder is dead.
       const lease = { ...shortLease, ttlMs: 8_000, renewMs: 1_000 };
       return {
         store: { folder: folder.path, engine },
@@ -166,7 +169,7 @@ function pair(): void {
           () =>
             ground.use(async (stage) => {
               const { plan, work, ends } = points.get(name) as NamedPoint;
-              // The older one lives on, and with it a reader that was never cut off.
+              // The older one survives, and with it a reader that was never cut off.
               const [other, victim] = await stage.pair();
               const reader = stage.readEventsAt(other);
               const message = await stage.killAt(victim, plan, work);
@@ -190,7 +193,7 @@ function pair(): void {
               const nodes = await stage.pair();
               const victim = random.pick(nodes);
               const other = nodes[0] === victim ? nodes[1] : nodes[0];
-              // Half of the time the client talks to the node that lives on.
+              // Half of the time the client talks to the surviving node.
               const busy = random.chance(0.3) ? other : victim;
               await stage.killAfter(victim, random.between(0, 700), random.pick(anyWork), busy);
               stage.moveViewers(other);
@@ -262,7 +265,7 @@ function pair(): void {
       ];
       for (const point of frozen.filter(({ isExtra }) => thorough || !isExtra)) {
         it(
-          `one that falls asleep ${point.name} and wakes after its lease writes, tells and starts nothing more`,
+          `one that falls asleep ${point.name} and wakes after its lease writes, publishes and starts nothing more`,
           () => ground.use((stage) => outsleep(stage, point)),
           caseMs,
         );
@@ -336,7 +339,7 @@ function outage(): void {
         await server.stop();
       });
 
-      /** Works until the node is at the point, lets `happen` happen to the database, and checks what is left. */
+      /** Works until the node is at the point, runs `happen` on the database, and checks what is left. */
       const outlive = async (
         plan: KillPlan["point"],
         kind: "talk" | "retry" | "fail",
@@ -353,7 +356,7 @@ function outage(): void {
       };
 
       it(
-        "goes on with its turn when the server was killed in the middle of a text",
+        "continues its turn when the server was killed in the middle of a text",
         async () => {
           const reason = await outlive({ kind: "event", type: "text-delta", nth: 8 }, "retry", async () => {
             await server.kill();
@@ -365,7 +368,7 @@ function outage(): void {
       );
 
       it(
-        "goes on with its turn when the server was killed in the middle of a commit",
+        "continues its turn when the server was killed in the middle of a commit",
         async () => {
           const point = {
             kind: "store",
@@ -384,7 +387,7 @@ function outage(): void {
       );
 
       it(
-        "goes on with its turn when all its connections were ended",
+        "continues its turn when all its connections were ended",
         async () => {
           const reason = await outlive({ kind: "tool", name: "slow" }, "retry", async () => {
             const client = new pg.Client({ connectionString: server.url });
@@ -400,7 +403,7 @@ function outage(): void {
       );
 
       it(
-        "goes on with its turn when the server took no writes for a while, as one that fails over does",
+        "continues its turn when the server took no writes for a while, as one that fails over does",
         async () => {
           const name = new URL(server.url).pathname.slice(1);
           const ask = async (...statements: string[]) => {
@@ -438,7 +441,7 @@ function outage(): void {
             await server.restart();
             expect((await refused).receipt).toBeUndefined();
           });
-          // The tool's answer may be written down when the server is back and nobody has taken the turn over.
+          // The tool's answer may be stored when the server is back and no node has taken the turn over.
           expect(["interrupted", "stop"]).toContain(reason);
         },
         caseMs,

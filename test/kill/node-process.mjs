@@ -1,7 +1,7 @@
-// A node as a process of its own, to be killed: the runtime on an embedded store or PostgreSQL with a scripted model. Its parent
-// asks over the process channel and hears answers, frames and reports there; what has not left this process when it dies
-// was never acknowledged. With `isServed` others can talk to it over HTTP and sockets. It ends by itself when its parent
-// is gone.
+// A node as a process of its own, to be killed: the runtime on an embedded store or PostgreSQL with a scripted model.
+// Its parent sends requests over the process channel and receives answers, frames and reports there; what has not left
+// this process when it dies was never acknowledged. With `isServed` others can talk to it over HTTP and sockets. It
+// ends by itself when its parent is gone.
 import "./shift-clock.mjs";
 import { createModelCatalog, createRuntime } from "@parley/core/runtime";
 import { createWebhookTransport } from "@parley/http/node";
@@ -29,7 +29,7 @@ const report = (message, onSent) => {
 };
 const points = new KillPoints(report);
 
-/** Tells the points of each message that goes to the server. */
+/** Reports each message to the server to the points. */
 class WatchedClient extends pg.Client {
   query(...given) {
     const result = super.query(...given);
@@ -50,7 +50,7 @@ async function open() {
   return opened;
 }
 
-/** Endpoints of this machine, with short waits, where every attempt can be a point. */
+/** Delivers to endpoints of this machine, with short waits, where every attempt can be a point. */
 function webhookTransport() {
   const transport = createWebhookTransport({
     isAllowedAddress: () => true,
@@ -98,7 +98,7 @@ const subscriptions = new Map();
 
 async function listen() {
   const { serve } = await import("@parley/server");
-  // Nobody who checks on the node is to be held off.
+  // Checks of the node must not be rate limited.
   const limits = { requestsPerSecond: 100_000, requestBurst: 100_000 };
   return serve(runtime, { host: "127.0.0.1", port: 0, auth: "open", owner, limits });
 }
@@ -119,8 +119,8 @@ function attach({ subscription, conversationId, cursor }) {
 }
 
 /**
- * Passes a point at every frame for the followers of a conversation, and keeps what kinds of frames there were. Answered
- * when it follows itself: what it is told at first is how things stand, and no point.
+ * Passes a point at every frame for the followers of a conversation, and records the kinds of frames. Answered once it
+ * follows: its first frames are the current state, and no point.
  */
 const frames = [];
 function watchFrames({ conversationId }) {
@@ -140,7 +140,7 @@ function watchFrames({ conversationId }) {
   });
 }
 
-/** What a client gets that comes back with a cursor while nothing runs. */
+/** Returns what a client receives that reconnects with a cursor while nothing runs. */
 function resume({ conversationId, cursor }) {
   return new Promise((resolve, reject) => {
     const frames = [];
@@ -171,7 +171,7 @@ const verbs = {
   turn: ({ conversationId, turnId }) => me.turn(conversationId, turnId),
   meta: ({ conversationId }) => me.meta(conversationId),
   create: (input) => me.create(input),
-  /** The conversation as the store has it, with who holds it. */
+  /** The conversation in the store, with its lease holder. */
   record: ({ conversationId }) => store.forOwner(owner).get(conversationId),
   openTurn: ({ conversationId }) => store.forOwner(owner).readOpenTurn({ conversationId }),
   status: () => runtime.status(),

@@ -4,7 +4,7 @@ import type { Random } from "./random.js";
 import type { RunningNode } from "./running-node.js";
 import { type KillPlan, NodeDied } from "./running-node.js";
 
-/** What a client does until a node dies of it; may tell which message's turn it was about. */
+/** Actions of a client until a node dies of them; may return the message whose turn it was about. */
 export type Work = (
   client: Client,
   node: RunningNode,
@@ -20,7 +20,7 @@ export interface NamedPoint {
   readonly isExtra?: boolean;
   /** The reasons with which the turn that was cut short may end. */
   readonly ends?: readonly string[];
-  /** How many turns it needs before it, whatever else there was. */
+  /** Number of turns it needs before it, whatever else there was. */
   readonly turnsBefore?: number;
 }
 
@@ -67,8 +67,8 @@ function ifDied(error: unknown): false {
 }
 
 /**
- * The moments that every store has to survive. Inside a transaction: on PostgreSQL once so many messages of it went to
- * the server, on PGlite so long after it was begun.
+ * The moments that every store has to survive. Inside a transaction: on PostgreSQL once a number of its messages went
+ * to the server, on PGlite some time after it was started.
  */
 export function namedPoints(
   store: "postgres" | "pglite",
@@ -135,7 +135,7 @@ export function namedPoints(
       ends: ["interrupted"],
     },
     {
-      name: "after a result is in the journal, before it is told",
+      name: "after a result is in the journal, before it is published",
       isExtra: true,
       plan: at("flushJournal", "after", { has: "once answers" }),
       work: say("fail"),
@@ -169,7 +169,7 @@ export function namedPoints(
   return all.filter(({ isExtra }) => options.thorough || !isExtra);
 }
 
-/** What the client does while a node dies at no particular moment. */
+/** Actions of the client while a node dies at no particular moment. */
 export const anyWork: readonly Work[] = [
   say("talk"),
   say("retry"),

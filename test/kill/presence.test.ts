@@ -5,7 +5,7 @@ import { describeOnPostgres, type TestDatabase } from "../harness/postgres.js";
 import { RunningNode } from "./running-node.js";
 import { until, within } from "./stage.js";
 
-/** No lease of these runs out while a test lasts: what is taken over was not taken over for that. */
+/** Leases that do not run out while a test lasts: a take-over has another reason. */
 const longLease: LeasePace = { ...defaultLeasePace, ttlMs: 600_000, presenceMs: 200 };
 
 describeOnPostgres(
@@ -30,7 +30,7 @@ describeOnPostgres(
       return node;
     }
 
-    /** Starts a turn that has come to its slow tool, where the node does what its signal says. */
+    /** Starts a turn that has reached its slow tool, where the node gets its signal. */
     async function inTool(node: RunningNode, signal: "SIGKILL" | "SIGSTOP" | "none"): Promise<string> {
       const conversationId = `of-${node.name}`;
       await node.arm({ point: { kind: "tool", name: "slow" }, signal });
@@ -50,7 +50,7 @@ describeOnPostgres(
         return record !== null && record.active === undefined;
       }, `the turn of ${conversationId} ends`);
 
-    it("ends with a process that is killed: another goes on with its turn at once, and leaves one alone that hangs", async () => {
+    it("ends with a process that is killed: another continues its turn at once, and leaves one alone that hangs", async () => {
       const [frozen, victim, other] = [await start(), await start(), await start()];
       const frozenTurn = await inTool(frozen, "SIGSTOP");
       const left = await inTool(victim, "SIGKILL");
@@ -82,7 +82,7 @@ describeOnPostgres(
       const end =
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'parley wake'";
       await client.query(`${end} AND datname = current_database()`);
-      // A process that is killed now is missed, so looks have been taken since.
+      // A process that is killed now is detected, so checks have been made since.
       const left = await inTool(await start(), "SIGKILL");
       await ended(other, left);
       await ended(other, conversationId);

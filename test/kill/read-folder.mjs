@@ -1,10 +1,11 @@
-// Reads the tables of an embedded store that nobody has open: node read-folder.mjs <folder> <JSON list of statements>.
+// Reads the tables of an embedded store that no process has open: node read-folder.mjs <folder> <JSON list of
+// statements>.
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 
 const store = new URL("../../packages/store/", import.meta.url);
-// The very copy that the store uses.
+// The same copy that the store uses.
 const fromStore = createRequire(new URL("package.json", store));
 
 const [folder, statements] = process.argv.slice(2);

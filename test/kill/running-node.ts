@@ -25,7 +25,7 @@ import type {
   WebhookInfo,
 } from "@parley/wire";
 
-/** Where a node keeps its log. */
+/** Store of a node's log. */
 export type NodeStore =
   | { readonly folder: string; readonly engine: EmbeddedEngine }
   | { readonly url: string; readonly timeouts?: Partial<PostgresTimeouts> };
@@ -35,22 +35,22 @@ export interface NodeOptions {
   readonly name: string;
   readonly store: NodeStore;
   readonly lease: LeasePace;
-  /** By how much the node's wall clock is wrong. */
+  /** Error of the node's wall clock. */
   readonly clockOffsetMs?: number;
-  /** Whether it can be talked to over HTTP and sockets, at `url`. */
+  /** True if it can be reached over HTTP and sockets, at `url`. */
   readonly isServed?: boolean;
-  /** How long the model takes for a piece of text, and the slow tools for their work. */
+  /** Time that the model takes for a piece of text, and the slow tools for their work. */
   readonly pieceMs?: number;
   readonly slowMs?: number;
-  /** Of how many pieces a text is made. */
+  /** Number of pieces in a text. */
   readonly pieces?: number;
   /** Delivers webhooks to this machine, with these bounds. Absent: it delivers none. */
   readonly webhooks?: Partial<WebhookLimits>;
-  /** Bounds of files, where others than the usual. */
+  /** Bounds of files, if others than the usual. */
   readonly files?: Partial<FileLimits>;
 }
 
-/** A point of `kill-points.mjs`, and what happens there. */
+/** A point of `kill-points.mjs`, and its signal. */
 export interface KillPlan {
   readonly point:
     | {
@@ -76,7 +76,7 @@ export interface KillPlan {
   readonly signal?: "SIGKILL" | "SIGSTOP" | "none";
 }
 
-/** What a node tells of its own accord. */
+/** Messages that a node sends by itself. */
 export type NodeReport =
   | {
       readonly type: "tool";
@@ -84,7 +84,7 @@ export type NodeReport =
       readonly name: string;
       readonly conversationId: string;
       readonly toolCallId: string;
-      /** What it was started with, as JSON. */
+      /** Input of its start, as JSON. */
       readonly input?: string;
     }
   | {
@@ -128,10 +128,10 @@ export class Refused extends Error {
   }
 }
 
-/** The node died before it answered: whether it did what it was asked is unknown. */
+/** The node died before it answered: the outcome of the request is unknown. */
 export class NodeDied extends Error {}
 
-/** Where frames of a subscription go. */
+/** Receiver of a subscription's frames. */
 export interface FrameListener {
   onFrame(frame: SubscriptionFrame): void;
   onEnd(code: string | undefined): void;
@@ -143,7 +143,7 @@ interface Waiting {
 }
 
 const program = fileURLToPath(new URL("./node-process.mjs", import.meta.url));
-/** Processes that a test forgot go with the test process, also the ones that sleep. */
+/** Processes that a test forgot end with the test process, also suspended ones. */
 const running = new Set<ChildProcess>();
 process.once("exit", () => {
   for (const child of running) child.kill("SIGKILL");
@@ -152,11 +152,11 @@ process.once("exit", () => {
 /** A node in a process of its own, as its parent holds it. */
 export class RunningNode {
   readonly name: string;
-  /** Where it can be talked to over HTTP; empty if it cannot. */
+  /** Its address over HTTP; empty if it has none. */
   url = "";
   /** Resolves when the process is gone. */
   readonly gone: Promise<void>;
-  /** When it was gone, by `performance.now()`. */
+  /** Time when it was gone, by `performance.now()`. */
   goneAt: number | undefined;
   /** Everything it reported, in order. */
   readonly reports: NodeReport[] = [];
@@ -165,7 +165,7 @@ export class RunningNode {
   readonly #waiting = new Map<number, Waiting>();
   readonly #listeners = new Map<number, FrameListener>();
   #reached: Promise<void> = Promise.resolve();
-  /** Those who wait for a report: true when it was theirs. */
+  /** Waiters for a report: true when it was theirs. */
   #expected: ((report: NodeReport) => boolean)[] = [];
   #lastId = 0;
   #words = "";
@@ -185,7 +185,7 @@ export class RunningNode {
     child.stderr?.setEncoding("utf8").on("data", (text: string) => {
       this.#words = (this.#words + text).slice(-20_000);
     });
-    // "close" comes behind the last message that was still on its way when the process died.
+    // "close" comes after the last message that was still on its way when the process died.
     this.gone = once(child, "close").then(() => {
       this.goneAt = performance.now();
       running.delete(child);
@@ -198,7 +198,7 @@ export class RunningNode {
     child.on("message", (message: NodeMessage) => this.#take(message));
   }
 
-  /** Starts a node and resolves when it takes work. */
+  /** Starts a node and resolves when it accepts work. */
   static async start(options: NodeOptions): Promise<RunningNode> {
     const node = new RunningNode(options);
     await new Promise<void>((resolve, reject) => {
@@ -281,7 +281,7 @@ export class RunningNode {
     return this.ask("fork", input);
   }
 
-  /** The whole log, the open turn included. */
+  /** Returns the whole log, the open turn included. */
   async history(conversationId: string): Promise<readonly StoredChunk[]> {
     const { chunks } = await this.ask<{ chunks: StoredChunk[] }>("history", { conversationId, open: true });
     return chunks;
@@ -328,7 +328,7 @@ export class RunningNode {
     return this.ask("hasFile", { hash });
   }
 
-  /** The size of all files that the store has. */
+  /** Returns the size of all files that the store has. */
   fileBytes(): Promise<number> {
     return this.ask("fileBytes");
   }
@@ -340,22 +340,22 @@ export class RunningNode {
     return this.ask("arm", plan);
   }
 
-  /** Lets every frame for the followers of a conversation be a point. */
+  /** Makes every frame for the followers of a conversation a point. */
   watchFrames(conversationId: string): Promise<void> {
     return this.ask("watchFrames", { conversationId });
   }
 
-  /** The kinds of the frames that there were. */
+  /** Returns the kinds of the frames so far. */
   frames(): Promise<readonly string[]> {
     return this.ask("frames");
   }
 
-  /** What a client gets that comes back with a cursor while nothing runs. */
+  /** Returns what a client receives that reconnects with a cursor while nothing runs. */
   resume(conversationId: string, cursor: string): Promise<readonly SubscriptionFrame[]> {
     return this.ask("resume", { conversationId, cursor });
   }
 
-  /** Follows a conversation from a cursor on, or reads its events without one. Returns a function that leaves. */
+  /** Follows a conversation from a cursor, or reads its events without one. Returns a function that leaves. */
   attach(conversationId: string, cursor: string | undefined, listener: FrameListener): () => void {
     const subscription = ++this.#lastId;
     this.#listeners.set(subscription, listener);

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createScriptedProvider, delay, reasoning, text, toolCall, usage } from "@parley/testing";
 
 /**
- * What a turn does, by the word behind "do" in the message that opens it: for each step the tools that it calls, side
- * by side. The last step calls none.
+ * Plans of turns, by the word behind "do" in the message that opens it: for each step the tools that it calls, side by
+ * side. The last step calls none.
  */
 const plans = {
   talk: [[]],
@@ -14,14 +14,15 @@ const plans = {
   ask: [["ask_user", "inquire"], []],
 };
 
-/** What a call is given, where that is more than its own name. */
+/** Arguments of a call, if they are more than its own name. */
 const special = {
   ask_user: (marker) => ({ question: `Which colour for ${marker}?` }),
 };
 
 /**
- * A model that follows the plan of the message it answers, so that any node goes on where another one was cut off.
- * Every answer names the node and the call that made it: two generations of one step never have the same text.
+ * Creates a model that follows the plan of the message it answers, so that any node continues where another one was
+ * cut off. Every answer names the node and the call that made it: two generations of one step never have the same
+ * text.
  */
 export function createScriptedModel({ node, pieceMs, pieces = 24, points }) {
   const pace = { pieces, pieceMs };
@@ -44,8 +45,8 @@ export function createScriptedModel({ node, pieceMs, pieces = 24, points }) {
 }
 
 /**
- * Tools that say when they start, and take a while: some may run again after a crash, some must not. Of those that ask,
- * two need an approval, and one asks a question while it runs.
+ * Creates tools that report their start, and take a while: some may run again after a crash, some must not. Of those
+ * that ask, two need an approval, and one asks a question while it runs.
  */
 export function createTools({ report, points, slowMs }) {
   const make = (name, recovery, ms, more = {}) => ({
@@ -95,7 +96,7 @@ function summary(by, { pieces, pieceMs }, points) {
   return entries;
 }
 
-/** The step to take: the plan of the last message with one, and how many of its steps were taken. */
+/** Returns the next step: the plan of the last message with one, and the number of its steps that were taken. */
 function whereTo(messages) {
   const opening = messages.findLastIndex(
     (message) => message.role === "user" && /^do /.test(textOf(message)),
@@ -107,7 +108,7 @@ function whereTo(messages) {
     .at(-1);
   const isOver = answers.some(({ content }) => !content.some(({ type }) => type === "tool-call"));
   const tools = isOver ? undefined : plans[kind]?.[answers.length];
-  // What was sent on the way opens a turn of its own where it comes too late for the running one.
+  // A message that is too late for the running turn opens a turn of its own.
   if (tools === undefined) return { marker: last, step: answers.length, tools: [] };
   return { marker, step: answers.length, tools };
 }

@@ -1,4 +1,4 @@
-// Sets this process's wall clock wrong, by as much as it was told, before anything else is loaded. The monotonic clock
+// Sets this process's wall clock wrong, by the configured amount, before anything else is loaded. The monotonic clock
 // and the database's own time stay as they are.
 const { clockOffsetMs = 0 } = JSON.parse(process.env.PARLEY_NODE ?? "{}");
 

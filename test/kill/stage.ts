@@ -19,12 +19,12 @@ export const shortLease: LeasePace = {
   stopMs: 1_000,
 };
 
-/** How long behind the end of a dead node's lease its turns may stay open. */
+/** Time after the end of a dead node's lease that its turns may stay open. */
 const graceMs = 2_000;
-/** How long anything else may take, on a machine that is busy with other things. */
+/** Time that anything else may take, on a machine that is busy with other things. */
 const patienceMs = 40_000;
 
-/** One store, the nodes on it and a client of theirs. Every conversation goes on through all that happens. */
+/** One store, the nodes on it and a client of theirs. Every conversation continues through all troubles. */
 export class Stage {
   readonly client: Client;
   conversationId: string;
@@ -40,9 +40,9 @@ export class Stage {
     readonly name: string;
     readonly store: NodeStore;
     readonly random: Random;
-    /** Where the tables can be read while nodes run. */
+    /** Reads the tables while nodes run, if possible. */
     readonly readTables?: ReadTables;
-    /** How its nodes are started, unless said otherwise. */
+    /** Default options of its nodes. */
     readonly options?: Partial<NodeOptions>;
   }) {
     this.#options = options.options ?? {};
@@ -73,7 +73,7 @@ export class Stage {
     return this.nodes.filter((node) => node.alive);
   }
 
-  /** The node that lives, or the next one. */
+  /** Returns the live node, or starts the next one. */
   async single(): Promise<RunningNode> {
     const [living] = this.living;
     if (living !== undefined) return living;
@@ -82,7 +82,7 @@ export class Stage {
     return node;
   }
 
-  /** Two nodes with a view each; a new one goes on where the view of a dead one ended. */
+  /** Returns two nodes with a view each; a new one continues where the view of a dead one ended. */
   async pair(options: readonly Partial<NodeOptions>[] = []): Promise<[RunningNode, RunningNode]> {
     while (this.living.length < 2) {
       const node = await this.start(options[this.living.length] ?? {});
@@ -94,7 +94,7 @@ export class Stage {
     return this.living as [RunningNode, RunningNode];
   }
 
-  /** Begins another conversation, so that a long test does not look at everything again and again. */
+  /** Starts another conversation, so that a long test does not check everything again and again. */
   async beginAnew(node: RunningNode): Promise<void> {
     this.conversationId = this.client.id("main");
     this.client.book.forks.clear();
@@ -103,7 +103,7 @@ export class Stage {
     await this.nextTurn(node);
   }
 
-  /** A view that looks at this node. */
+  /** Returns a view that follows this node. */
   viewerAt(node: RunningNode): Viewer {
     const viewer = this.client.book.viewers.find((each) => this.client.nodeOf(each) === node);
     if (viewer === undefined) throw new Error(`nobody looks at ${node.name}`);
@@ -118,14 +118,14 @@ export class Stage {
     return reader;
   }
 
-  /** The views of dead nodes go on at another one, from where they are. */
+  /** Continues the views of dead nodes at another one, from their positions. */
   moveViewers(node: RunningNode): void {
     for (const viewer of this.client.book.viewers) {
       if (this.client.nodeOf(viewer) === undefined) this.client.follow(node, viewer);
     }
   }
 
-  /** A view of the main conversation, on a node. */
+  /** Returns a view of the main conversation, on a node. */
   async watch(node: RunningNode): Promise<Viewer> {
     await node.create(this.conversationId);
     const viewer = this.client.book.view(this.conversationId);
@@ -149,7 +149,7 @@ export class Stage {
     await worked;
   }
 
-  /** Lets the client work until the node sleeps at its point, and waits until its lease is over. */
+  /** Lets the client work until the node is suspended at its point, and waits until its lease is over. */
   async freezeAt(
     node: RunningNode,
     point: KillPlan["point"],
@@ -163,8 +163,8 @@ export class Stage {
   }
 
   /**
-   * After a death: another node, or the next one, takes over in time; what was left unanswered is asked again; and when
-   * nothing runs any more, everything agrees with the book.
+   * Recovers from a death: another node, or the next one, takes over in time; unanswered requests are repeated; and
+   * when nothing runs any more, everything agrees with the book.
    */
   async recover(node: RunningNode, dead?: RunningNode): Promise<void> {
     if (dead !== undefined) await this.takenOver(node, dead);
@@ -173,7 +173,7 @@ export class Stage {
     await this.verify(node);
   }
 
-  /** Waits until nothing is in a dead or sleeping node's hand any more, no longer than that may take. */
+  /** Waits until a dead or suspended node holds nothing any more, no longer than that may take. */
   async takenOver(node: RunningNode, dead: RunningNode): Promise<void> {
     const readyAt = performance.now();
     const isHeld = async (conversationId: string) => {
@@ -209,7 +209,7 @@ export class Stage {
         throw new Error(`${error.message}: ${JSON.stringify(seen)}\n${reports.join("\n")}`);
       });
     }
-    // Followers hear of it a little later.
+    // Followers receive it a little later.
     for (const viewer of this.client.book.viewers) {
       const record = await node.record(viewer.conversationId);
       await until(() => {
@@ -234,7 +234,7 @@ export class Stage {
     expect(problems).toEqual([]);
   }
 
-  /** A turn from its beginning to its end. */
+  /** Plays a turn from its beginning to its end. */
   async nextTurn(node: RunningNode): Promise<void> {
     const message = await this.client.say(node, this.conversationId, "retry");
     const turnId = message.receipt?.turnId;
@@ -244,19 +244,19 @@ export class Stage {
     expect([reason, chunks.at(-1)?.role]).toEqual(["stop", "assistant"]);
   }
 
-  /** The reason with which a message's turn ended. */
+  /** Returns the reason with which a message's turn ended. */
   async reasonOf(node: RunningNode, { messageId }: SentMessage): Promise<string | undefined> {
     const chunks = await node.history(this.conversationId);
     const turnId = chunks.find((chunk) => chunk.messageId === messageId)?.turnId;
     return turnId === undefined ? undefined : (await node.turn(this.conversationId, turnId)).reason;
   }
 
-  /** Ends all processes, in order where possible. */
+  /** Ends all processes, in order if possible. */
   async end(): Promise<void> {
     for (const node of this.nodes) if (node.alive) await node.kill();
   }
 
-  /** One of two views at the same node goes on at another. */
+  /** Moves one of two views at the same node to another. */
   #share(node: RunningNode): void {
     const { viewers } = this.client.book;
     const looked = viewers.map((viewer) => this.client.nodeOf(viewer));
@@ -275,7 +275,7 @@ export async function sleepMs(ms: number): Promise<void> {
   await sleep(ms);
 }
 
-/** Rejects, saying what for, when something takes longer than it may. */
+/** Rejects with a description when something takes longer than it may. */
 export async function within<T>(promise: Promise<T>, what: string): Promise<T> {
   const abort = new AbortController();
   const late = sleep(patienceMs, undefined, { signal: abort.signal }).then(() => {
@@ -289,7 +289,7 @@ export async function within<T>(promise: Promise<T>, what: string): Promise<T> {
   }
 }
 
-/** Asks until it is so, also while the store is away. */
+/** Checks until it is so, also while the store is away. */
 export async function until(isSo: () => boolean | Promise<boolean>, what: string): Promise<void> {
   const limitAt = performance.now() + patienceMs;
   const ask = async () => {

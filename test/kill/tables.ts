@@ -6,7 +6,7 @@ import pg from "pg";
 /** Runs statements and returns the rows of each. */
 export type ReadTables = (statements: readonly string[]) => Promise<Record<string, unknown>[][]>;
 
-/** What the tables must not hold while nothing runs. Each statement lists what is wrong. */
+/** Rows that the tables must not hold while nothing runs. Each statement lists what is wrong. */
 const wrongs: Record<string, string> = {
   "a log with a gap, or an overlap, before a row": `
     SELECT log, first_seq FROM (
@@ -43,8 +43,8 @@ const wrongs: Record<string, string> = {
 };
 
 /**
- * Looks for what the tables must not hold while nothing runs, and returns it in words. Only the receipts are left of
- * messages that were `removed` from a queue.
+ * Checks for rows that the tables must not hold while nothing runs, and returns them in words. Only the receipts are
+ * left of messages that were `removed` from a queue.
  */
 export async function checkTables(
   read: ReadTables,
@@ -58,7 +58,7 @@ export async function checkTables(
   );
 }
 
-/** The tables of a PostgreSQL database. */
+/** Reads the tables of a PostgreSQL database. */
 export function tablesOf(url: string): ReadTables {
   return async (statements) => {
     const client = new pg.Client({ connectionString: url });
@@ -73,7 +73,7 @@ export function tablesOf(url: string): ReadTables {
   };
 }
 
-/** The tables of a folder that no node has open. */
+/** Reads the tables of a folder that no node has open. */
 export function tablesIn(folder: string): ReadTables {
   const program = fileURLToPath(new URL("./read-folder.mjs", import.meta.url));
   return async (statements) => {

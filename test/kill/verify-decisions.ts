@@ -3,7 +3,7 @@ import type { InputRequestEntry, InputResponseEntry, StoredChunk } from "@parley
 import { type Book, toolsThatAsk } from "./book.js";
 import type { Finding } from "./verify.js";
 
-/** What the results of calls may say that were cut off, or approved and not started. */
+/** Possible results of calls that were cut off, or approved and not started. */
 const cutOff = [
   "The call was interrupted before it had a result.",
   "This call was approved, but the turn ended before it was run.",
@@ -15,9 +15,9 @@ interface Logged<Entry> {
 }
 
 /**
- * Holds the requests and responses of a log in which nothing runs against the book: each request has one response, each
- * decision that was acknowledged is in the log as it was; no tool ran that nobody approved, with other arguments than
- * were approved, or twice where it must not; and results say what was decided.
+ * Compares the requests and responses of a log in which nothing runs with the book: each request has one response,
+ * each acknowledged decision is in the log as it was; no tool ran without an approval, with other arguments than were
+ * approved, or twice if it must not; and results match the decisions.
  */
 export function checkDecisions(
   book: Book,
@@ -82,7 +82,7 @@ export function checkDecisions(
   return findings;
 }
 
-/** Says what is wrong with the result of a call that someone was asked about. */
+/** Returns the problem of the result of a call that requested input. */
 function resultProblem(
   { entry, seq }: Logged<InputResponseEntry>,
   result: { readonly content: string; readonly seq: number } | undefined,
@@ -99,7 +99,7 @@ function resultProblem(
       return isRight ? undefined : `allowed, with the result "${content}"`;
     }
     case "answer":
-      // A tool that asks while it runs goes on to a result of its own.
+      // A tool that asks while it runs continues to a result of its own.
       return content === value || content === ran || cutOff.includes(content)
         ? undefined
         : `answered with "${value}", with the result "${content}"`;

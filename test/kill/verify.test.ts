@@ -7,7 +7,7 @@ import { type LogReader, verifyConversation } from "./verify.js";
 
 const conversationId = "c";
 
-/** A healthy log of one turn with one call. */
+/** Returns a healthy log of one turn with one call. */
 function healthyLog(): StoredChunk[] {
   const place = { turnId: "t1", createdAt: 1, partCount: 1, partIndex: 0 };
   const call = { toolCallId: "m1.0.0", toolName: "once" };
@@ -31,7 +31,7 @@ function healthyLog(): StoredChunk[] {
   ];
 }
 
-/** A node that has exactly these chunks. */
+/** Returns a node that has exactly these chunks. */
 function nodeWith(
   chunks: readonly StoredChunk[],
   more: { reason?: string; waiting?: string[] } = {},
@@ -54,7 +54,7 @@ function nodeWith(
   };
 }
 
-/** The book of a client that was told all of it. */
+/** Returns the book of a client that received all of it. */
 function fullBook(): Book {
   const book = new Book();
   const receipt = {
@@ -101,7 +101,7 @@ function fullBook(): Book {
   return book;
 }
 
-/** A log in which something happened to the healthy one. */
+/** Returns the healthy log with a change. */
 function logWith(change: (chunks: StoredChunk[]) => void): StoredChunk[] {
   const chunks = healthyLog();
   change(chunks);
@@ -111,7 +111,7 @@ function logWith(change: (chunks: StoredChunk[]) => void): StoredChunk[] {
 const verify = (book: Book, node: LogReader) => verifyConversation(book, node, conversationId, new Random(1));
 
 describe("the client's book", () => {
-  it("agrees with a log that is as it was told", async () => {
+  it("agrees with a log that is as it was published", async () => {
     expect(await verify(fullBook(), nodeWith(healthyLog()))).toEqual([]);
   });
 
@@ -130,7 +130,7 @@ describe("the client's book", () => {
     ],
     "a gap": [logWith((chunks) => chunks.splice(2, 1)), "seq 4 stands at place 3"],
     "a call without a result": [logWith((chunks) => chunks.splice(2, 1)), "call m1.0.0 has no result"],
-    "a result that was told and is gone": [
+    "a result that was published and is gone": [
       logWith((chunks) => chunks.splice(2, 1)),
       "the result of m1.0.0 was told and is gone",
     ],
@@ -183,7 +183,7 @@ describe("the client's book", () => {
     expect(await verify(book, nodeWith(healthyLog()))).toEqual([]);
   });
 
-  it("notices a turn that was told to have ended otherwise", async () => {
+  it("notices a turn that was reported to have ended otherwise", async () => {
     const problems = await verify(fullBook(), nodeWith(healthyLog(), { reason: "interrupted" }));
     expect(problems.join("\n")).toContain("turn t1 was told to be sealed as");
   });
@@ -221,7 +221,7 @@ describe("the client's book", () => {
     expect((await verify(fullBook(), forgetful)).join("\n")).toContain("a viewer that comes back at 0");
   });
 
-  it("notices what is told twice in two ways", async () => {
+  it("notices what is received twice in two ways", async () => {
     const book = fullBook();
     const [viewer] = book.viewers;
     if (viewer === undefined) throw new Error("the book has no viewer");

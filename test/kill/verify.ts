@@ -5,17 +5,17 @@ import type { Random } from "./random.js";
 import type { RunningNode } from "./running-node.js";
 import { checkDecisions } from "./verify-decisions.js";
 
-/** What a tool's result says where a crash took the real one. */
+/** Result of a tool whose real one was lost in a crash. */
 const interrupted = "The call was interrupted before it had a result.";
 
-/** How many of the cursors that a viewer ever held are tried again, beside those with which it was cut off. */
+/** Number of cursors of a viewer that are tried again, beside those with which it was cut off. */
 const usualCursors = 6;
-/** How many of those, the newest. */
+/** Number of those that are tried, the newest. */
 const mostCuts = 30;
 
 /**
- * What kind of promise was broken: something acknowledged is gone or has changed, is there twice or was never said, the
- * log has a gap or is out of order, a call has no result, a turn is open, or a cursor leads elsewhere.
+ * Kind of a broken promise: something acknowledged is gone or has changed, is there twice or was never sent, the log
+ * has a gap or is out of order, a call has no result, a turn is open, or a cursor leads elsewhere.
  */
 export type FindingKind =
   | "lost"
@@ -48,10 +48,10 @@ const gap = finding("gap");
 const call = finding("call");
 const open = finding("open");
 
-/** What the check reads of a node. */
+/** The methods of a node that the check uses. */
 export type LogReader = Pick<RunningNode, "history" | "meta" | "turn" | "openTurn" | "resume">;
 
-/** `examineConversation` in words alone. */
+/** Returns the findings of `examineConversation` in words only. */
 export async function verifyConversation(
   book: Book,
   node: LogReader,
@@ -63,9 +63,9 @@ export async function verifyConversation(
 }
 
 /**
- * Holds a conversation in which nothing runs against the book, and returns what does not agree: whatever was
- * acknowledged is there, once, as it was told; the log has no gap; every call has its result; and a client that comes
- * back with any cursor it ever held ends in the same state as one that reads the log anew.
+ * Compares a conversation in which nothing runs with the book, and returns the differences: everything acknowledged is
+ * there, once, as it was published; the log has no gap; every call has its result; and a client that reconnects with
+ * any cursor it ever held ends in the same state as one that reads the whole log.
  */
 export async function examineConversation(
   book: Book,
@@ -79,7 +79,7 @@ export async function examineConversation(
   const turns = new Map<string, TurnDetail>();
   const fork = book.forks.get(conversationId);
   for (const { turnId, seq } of chunks) {
-    // What a fork inherited are its parent's turns.
+    // Inherited turns of a fork belong to its parent.
     if (turnId === undefined || turns.has(turnId) || seq <= (fork?.atSeq ?? 0)) continue;
     turns.set(turnId, await node.turn(conversationId, turnId));
   }
@@ -113,7 +113,7 @@ function* checkSeqs(chunks: readonly StoredChunk[]): Iterable<Finding> {
   }
 }
 
-/** What was committed never changes. */
+/** Checks that committed chunks never change. */
 function* checkBytes(
   committed: ReadonlyMap<number, string> | undefined,
   chunks: readonly StoredChunk[],
@@ -124,12 +124,14 @@ function* checkBytes(
   }
 }
 
-/** The file that a chunk stands for. */
+/** Returns the file that a chunk refers to. */
 export function fileOf(chunk: StoredChunk["chunk"]): FileReference | undefined {
   return chunk.type === "text" ? chunk.file : undefined;
 }
 
-/** What was admitted is there once, in the log or in the queue; what is there was sent. */
+/**
+ * Checks that every admitted message is there once, in the log or in the queue, and that every message there was sent.
+ */
 function* checkMessages(
   book: Book,
   conversationId: string,
@@ -164,13 +166,13 @@ function* checkMessages(
   }
 }
 
-/** What a message may say: what it was last known to say, or any text that it may have been given since. */
+/** Returns the possible texts of a message: the last known one, or any that it may have been given since. */
 function textsOf({ text, edits = [] }: SentMessage): (string | undefined)[] {
   const known = edits.findLastIndex(({ isDone }) => isDone);
   return [edits[known]?.text ?? text, ...edits.slice(known + 1).map((edit) => edit.text)];
 }
 
-/** A fork begins with its parent's log. */
+/** Checks that a fork begins with its parent's log. */
 function* checkInherited(
   inherited: readonly StoredChunk[],
   chunks: readonly StoredChunk[],
@@ -179,7 +181,7 @@ function* checkInherited(
   if (own !== JSON.stringify(inherited)) yield lost(`the fork begins with ${own}`);
 }
 
-/** A compaction that was answered left one summary, one that was refused none, and of the others nobody knows. */
+/** Checks that a successful compaction left one summary, a refused one none; of the others it is unknown. */
 function* checkSummaries(
   book: Book,
   conversationId: string,
@@ -197,7 +199,7 @@ function* checkSummaries(
   }
 }
 
-/** Every call has one result behind it, every result one call; a tool that must not run twice did not. */
+/** Checks that every call has one result after it, every result one call; a tool that must not run twice did not. */
 function* checkCalls(book: Book, conversationId: string, chunks: readonly StoredChunk[]): Iterable<Finding> {
   const calls = new Set<string>();
   const asked = new Set<string>();
@@ -211,7 +213,7 @@ function* checkCalls(book: Book, conversationId: string, chunks: readonly Stored
     if (!calls.has(toolCallId)) yield call(`seq ${seq} answers a call ${toolCallId} that is not before it`);
     if (results.has(toolCallId)) yield doubled(`call ${toolCallId} has two results`);
     results.set(toolCallId, stored);
-    // What a decision made of a result is checked with the decisions.
+    // Results that depend on a decision are checked with the decisions.
     if (asked.has(toolCallId)) continue;
     if (content !== interrupted && content !== `${toolName} answers ${toolCallId}`) {
       yield lost(`call ${toolCallId} of turn ${turnId} has the result "${content}"`);
@@ -233,7 +235,9 @@ function* checkCalls(book: Book, conversationId: string, chunks: readonly Stored
   }
 }
 
-/** What was told to be sealed is, with that reason and those seqs; the turns follow each other in the log. */
+/**
+ * Checks that turns reported as sealed are, with that reason and those seqs; the turns follow each other in the log.
+ */
 function* checkTurns(
   book: Book,
   conversationId: string,
@@ -267,7 +271,10 @@ function* checkTurns(
   }
 }
 
-/** What the journal is known to have held is durable; and what is durable begins as it was seen, or ends earlier. */
+/**
+ * Checks that what the journal is known to have held is durable; and that durable text begins as it was seen, or ends
+ * earlier.
+ */
 function* checkParts(
   book: Book,
   parts: readonly ToldPart[],
@@ -289,7 +296,9 @@ function* checkParts(
   }
 }
 
-/** Viewers that followed, and viewers that come back with a cursor of any age, end in the state of the log. */
+/**
+ * Checks that viewers that followed, and viewers that reconnect with a cursor of any age, end in the state of the log.
+ */
 async function checkCursors(
   node: LogReader,
   conversationId: string,
@@ -316,7 +325,7 @@ async function checkCursors(
     if (seen !== truth) report(`a viewer at ${cursor} ${difference(seen, truth)}`);
     const ages = new Set([frames.length, ...viewer.cuts.slice(-mostCuts)]);
     for (let index = 0; index < count && frames.length > 2; index += 1) {
-      // Half of them from the last turns, where the trouble is.
+      // Half of them from the last turns, where problems are likely.
       const from = index % 2 === 0 ? Math.max(1, frames.length - 80) : 1;
       ages.add(random.between(from, frames.length - 1));
     }
@@ -325,7 +334,7 @@ async function checkCursors(
   return { findings, tried };
 }
 
-/** Where two texts part. */
+/** Returns the place where two texts differ. */
 function difference(seen: string, truth: string): string {
   let place = 0;
   while (place < truth.length && seen[place] === truth[place]) place += 1;
@@ -333,7 +342,7 @@ function difference(seen: string, truth: string): string {
   return `sees ...${around(seen)}... instead of ...${around(truth)}...`;
 }
 
-/** What a client shows, committed or not, as text. */
+/** Returns what a client shows, committed or not, as text. */
 function shown(fold: FrameFold): string {
   const { chunks, messages } = fold.state;
   return `${JSON.stringify(chunks)}\n  ${JSON.stringify(messages)}`;

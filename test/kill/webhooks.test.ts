@@ -15,7 +15,7 @@ interface Received {
   readonly event: WebhookEvent;
 }
 
-/** An endpoint that keeps what it gets. */
+/** Starts an endpoint that keeps what it receives. */
 async function receiver() {
   const received: Received[] = [];
   const verified: string[] = [];
@@ -47,7 +47,7 @@ async function receiver() {
   };
 }
 
-/** Every boundary around writing an event, claiming it, posting it and writing down the answer. */
+/** Every boundary around writing an event, claiming it, posting it and storing the answer. */
 const points: readonly (readonly [name: string, plan: KillPlan["point"]])[] = [
   [
     "in the admission that makes a conversation",
@@ -67,13 +67,13 @@ const points: readonly (readonly [name: string, plan: KillPlan["point"]])[] = [
   ["after it was written down", { kind: "store", method: "outbox.settle", when: "after" }],
 ];
 
-/** What the log of a conversation says should have been reported, in order. */
+/** Returns the events that should have been reported by the log of a conversation, in order. */
 async function expected(node: RunningNode, conversationId: string): Promise<string[]> {
   const turns = await node.metrics(conversationId);
   return ["conversation.created", ...turns.map(({ turnId }) => `turn.sealed ${turnId}`)];
 }
 
-/** What reached the endpoint of a conversation, each event where it came first. */
+/** Returns the events that reached the endpoint of a conversation, each at its first arrival. */
 function seen(received: readonly Received[], conversationId: string): string[] {
   const ids = new Set<string>();
   return received.flatMap(({ id, event: { type, data } }) => {
@@ -150,7 +150,8 @@ describeOnPostgres(
       await Promise.all(lanes);
       const ids = endpoint.received.map(({ id }) => id);
       const repeated = ids.length - new Set(ids).size;
-      // Only what was posted and not written down comes twice, and that has happened once or twice per such death.
+      // Only events that were posted and not recorded arrive twice, and that has happened once or twice per such
+      // death.
       expect(repeated).toBeLessThanOrEqual(points.length);
       expect(repeated).toBeGreaterThan(0);
       const [webhook] = await survivor.webhooks();

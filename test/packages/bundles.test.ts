@@ -25,7 +25,7 @@ await runtime.close();
 await store.close();
 `;
 
-/** As docs/guides/install.md says it. */
+/** As in docs/guides/install.md. */
 const options = ["--bundle", "--platform=node", "--format=esm", "--log-level=warning"];
 const banner =
   "--banner:js=import { createRequire as load } from 'node:module'; const require = load(import.meta.url);";

@@ -7,19 +7,19 @@ import { inject } from "vitest";
 // @ts-expect-error a script without types
 import { npmCommand, npmEnvironment } from "../../scripts/install.mjs";
 
-/** The versions that a project gets of what is not Parley's, so that the same commit gets the same verdict. */
+/** The versions of a project's other packages, so that the same commit gets the same verdict. */
 export const tools = {
   typescript: "typescript@7.0.2",
   olderTypescript: "typescript-5@npm:typescript@5.9.3",
   nodeTypes: "@types/node@20.19.25",
-  /** The types of the AI SDK name it and do not bring it. */
+  /** The types of the AI SDK name it and do not include it. */
   jsonSchemaTypes: "@types/json-schema@7.0.15",
   react: ["react@19.3.1", "react-dom@19.3.1", "@types/react@19.3.0", "@types/react-dom@19.3.0"],
   ws: ["ws@8.22.2", "@types/ws@8.18.2"],
   esbuild: "esbuild@0.28.2",
 } as const;
 
-/** What a command came to. */
+/** Result of a command. */
 export interface Ended {
   readonly code: number | null;
   readonly output: string;
@@ -53,7 +53,7 @@ export class FreshProject {
     return readFileSync(join(this.folder, name), "utf8");
   }
 
-  /** Runs `npm install` for these packages, or for what the manifest has. Fails as npm does. */
+  /** Runs `npm install` for these packages, or for those of the manifest. Fails as npm does. */
   async install(...packages: readonly string[]): Promise<void> {
     await this.ok("npm", ["install", "--no-audit", "--no-fund", "--no-package-lock", ...packages]);
   }
@@ -63,7 +63,7 @@ export class FreshProject {
     return this.run(join(this.folder, "node_modules", ".bin", name), args, env);
   }
 
-  /** Runs a command that must succeed, and gives what it printed. */
+  /** Runs a command that must succeed, and returns its output. */
   async ok(command: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<string> {
     const { code, output } = await this.run(command, args, env);
     if (code !== 0) throw new Error(`${command} ${args.join(" ")} ended with ${code}:\n${output}`);
@@ -85,7 +85,7 @@ export class FreshProject {
       cwd: this.folder,
       env: { ...this.env, ...env },
       stdio: "pipe",
-      // Its own group, so that what it starts can be ended with it.
+      // Its own group, so that its child processes can be ended with it.
       detached: true,
     });
     this.#processes.add(child);
@@ -109,7 +109,10 @@ export class FreshProject {
     return { url, end: () => end(child) };
   }
 
-  /** Nothing of the machine's user but npm's own settings; `@parley/*` comes from the packed packages. */
+  /**
+   * Returns the environment: nothing of the machine's user but npm's own settings; `@parley/*` comes from the packed
+   * packages.
+   */
   get env(): NodeJS.ProcessEnv {
     const { PATH, HOME, TMPDIR, ...rest } = npmEnvironment() as NodeJS.ProcessEnv;
     const npm = Object.entries(rest).filter(([name]) => /^npm_config_/i.test(name));
@@ -128,7 +131,7 @@ export class FreshProject {
     };
   }
 
-  /** Ends what still runs, and takes the folder away. */
+  /** Ends what still runs, and removes the folder. */
   async remove(): Promise<void> {
     await Promise.all([...this.#processes].map(end));
     rmSync(this.folder, { recursive: true, force: true, maxRetries: 10 });

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { FreshProject, tools } from "./fresh-project.js";
 
 const packed = inject("packed");
-/** Every entry of every package, as one imports it. */
+/** Every entry of every package, as it is imported. */
 const entries = packed.flatMap(({ name, exports }) =>
   Object.keys(exports)
     .filter((path) => !path.endsWith(".json"))
@@ -13,7 +13,7 @@ const entries = packed.flatMap(({ name, exports }) =>
 const imports = entries.map((entry, index) => `import * as entry${index} from "${entry}";`).join("\n");
 const all = `${imports}\nexport const all = [${entries.map((_, index) => `entry${index}`).join(", ")}];\n`;
 
-/** An application of the stranger's own, with the server's app mounted in it. */
+/** An application of its own, with the server's app mounted in it. */
 const mounted = `
 import { systemClock } from "@parley/core";
 import { createRuntime, createModelCatalog } from "@parley/core/runtime";
@@ -131,7 +131,7 @@ describe("all packages in a project of TypeScript", () => {
   });
 });
 
-/** The sources that the maps of a package name and that are not there. */
+/** Returns the sources that the maps of a package name and that are missing. */
 function missingSources(folder: string, files: readonly string[]): string[] {
   return files
     .filter((file) => /\.(js|ts)\.map$/.test(file))

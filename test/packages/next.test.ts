@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { FreshProject, tools } from "./fresh-project.js";
 import { sampleOf } from "./samples.js";
 
-/** A runtime for the route of a face, which leaves that to the application. */
+/** A runtime for the route of a face, which leaves it to the application. */
 const runtimeModule = `import { createModelCatalog, createRuntime } from "@parley/core/runtime";
 import { DemoProviderAdapter, demoContextWindow } from "@parley/providers/demo";
 import { openEmbedded } from "@parley/store/embedded";

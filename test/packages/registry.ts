@@ -7,14 +7,14 @@ import { basename, join } from "node:path";
 // @ts-expect-error a script without types
 import { createContext } from "../../scripts/check/context.mjs";
 
-/** A registry with the packed packages alone. npm asks it for `@parley/*`, and its usual one for all else. */
+/** A registry with only the packed packages. npm uses it for `@parley/*`, and its usual one for everything else. */
 export interface PackageRegistry {
   readonly url: string;
   readonly manifests: readonly PackedManifest[];
   close(): void;
 }
 
-/** The manifest of a package as far as tests look at it. */
+/** The fields of a package's manifest that tests use. */
 export interface PackedManifest {
   readonly name: string;
   readonly version: string;
@@ -59,7 +59,7 @@ export async function startRegistry(): Promise<PackageRegistry> {
   };
 }
 
-/** What npm asks a registry about a package. */
+/** Returns the document that npm requests from a registry about a package. */
 function packument({ archive, ...manifest }: PackedManifest, url: string): object {
   const integrity = `sha512-${createHash("sha512").update(readFileSync(archive)).digest("base64")}`;
   const dist = { tarball: `${url}/${basename(archive)}`, integrity };

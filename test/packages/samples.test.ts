@@ -10,7 +10,7 @@ import { pages, type Sample, samplesOf } from "./samples.js";
 const samples = pages.flatMap(samplesOf);
 const programs = samples.filter(({ language }) => ["js", "ts", "tsx"].includes(language));
 const isTyped = ({ language }: Sample) => language !== "js";
-/** A page of a browser is compiled and not run; what it is made of runs in the tests of the page. */
+/** A page of a browser is compiled and not run; its parts run in the tests of the page. */
 const isForBrowser = ({ language, code }: Sample) => language === "tsx" || /\blocation\b/.test(code);
 const fileOf = ({ page, line, language }: Sample) =>
   `samples/${page.replace(/\W+/g, "-")}-${line}.${{ js: "mjs", ts: "mts", tsx: "tsx" }[language] ?? language}`;
@@ -22,7 +22,7 @@ const strict = [
   "--exactOptionalPropertyTypes",
   "--noUncheckedIndexedAccess",
 ];
-/** For samples that import the AI SDK, whose own types do not hold under all of these. */
+/** For samples that import the AI SDK, whose own types do not compile under all of these. */
 const lessStrict = ["--strict", "--skipLibCheck", "--noUncheckedIndexedAccess"];
 const usesAiSdk = ({ code }: Sample) => /from "(ai|@ai-sdk\/\w+)"/.test(code);
 const optionsWith = (checks: readonly string[]) => [
@@ -31,10 +31,10 @@ const optionsWith = (checks: readonly string[]) => [
 ];
 const compilerOptions = optionsWith(strict);
 
-/** Lines of shell samples that cannot be run as they stand, by their first words, and why. */
+/** Lines of shell samples that cannot be run as they are, by their first words, with the reason. */
 const notRun: readonly RegExp[] = [
   /^(npm|npx|node) |npm run/, // the clone's own commands, and what other tests here do
-  /^parley serve/, // goes on until it is ended; what it serves is tested by itself
+  /^parley serve/, // runs until it is ended; what it serves is tested by itself
   /parley keys rm/, // names a key of the reader's
   /^parley (approve|deny|answer) |; parley approve /, // names a request of the reader's; test/cli/deciding.test.ts has some
   /^parley connect (openai|anthropic|compatible)/, // to a provider of the reader's; test/cli/connect.test.ts has one
@@ -119,7 +119,7 @@ describe("the samples in TypeScript", () => {
   });
 });
 
-/** Runs a sample to its end. One that serves is asked to end once it has said where. */
+/** Runs a sample to its end. One that serves is ended once it has printed its address. */
 async function runSample(
   sample: Sample,
   env: NodeJS.ProcessEnv,
@@ -204,7 +204,7 @@ describe("the commands of", () => {
         PARLEY_STORE: join(project.folder, "of-the-shell"),
         PATH: `${join(project.folder, "node_modules", ".bin")}:${process.env.PATH}`,
       };
-      // Something to talk about.
+      // A conversation to work with.
       await project.ok("bash", ["-c", 'parley run -q "Hello"'], env);
       for (const line of lines) {
         const { code: exit, output } = await project.run("bash", ["-e", "-o", "pipefail", "-c", line], env);

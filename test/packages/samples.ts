@@ -11,7 +11,7 @@ export interface Sample {
   readonly code: string;
 }
 
-/** The README, the guides, and the READMEs of packages whose samples are whole programs. */
+/** The README, the guides, and the READMEs of packages whose samples are complete programs. */
 export const pages = [
   "README.md",
   ...readdirSync(join(root, "docs/guides"))
@@ -20,7 +20,7 @@ export const pages = [
   ...["client", "core", "providers", "store", "tools", "wire"].map((name) => `packages/${name}/README.md`),
 ];
 
-/** The samples of a page, as they stand. */
+/** Returns the samples of a page, unchanged. */
 export function samplesOf(page: string): Sample[] {
   const text = readFileSync(join(root, page), "utf8");
   return [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map((found) => ({
@@ -31,7 +31,7 @@ export function samplesOf(page: string): Sample[] {
   }));
 }
 
-/** The sample of a page whose first line names this file. */
+/** Returns the sample of a page whose first line names this file. */
 export function sampleOf(page: string, file: string): string {
   const found = samplesOf(page).find(({ code }) => code.startsWith(`// ${file}\n`));
   if (found === undefined) throw new Error(`${page} has no sample that begins with "// ${file}"`);

@@ -187,7 +187,7 @@ describePage("what axe finds on the page", config, (stage) => {
       const found: Record<string, string[]> = {};
       for (const [name, show] of views) {
         await show(tab);
-        // Nothing fades in while it is looked at.
+        // Nothing fades in during the check.
         await tab.page.waitForFunction(() =>
           document
             .getAnimations()
@@ -196,7 +196,7 @@ describePage("what axe finds on the page", config, (stage) => {
                 playState !== "running" || effect?.getTiming().iterations === Infinity,
             ),
         );
-        // The theme changes colours and nothing else.
+        // The theme changes colors and nothing else.
         const here = await findings(tab, colorScheme === "dark" ? "color-contrast" : undefined);
         if (here.length > 0) found[name] = here;
       }

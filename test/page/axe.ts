@@ -1,7 +1,7 @@
 import axe from "axe-core";
 import type { Tab } from "./tab.js";
 
-/** Everything that axe finds, or what one of its rules finds, by rule and place. */
+/** Returns everything that axe finds, or what one of its rules finds, by rule and place. */
 export async function findings(tab: Tab, rule?: string): Promise<string[]> {
   if (!(await tab.page.evaluate(() => "axe" in window))) await tab.page.evaluate(axe.source);
   const violations = await tab.page.evaluate(async (only) => {

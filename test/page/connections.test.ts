@@ -7,7 +7,7 @@ import { type Piece, Upstream } from "./upstream.js";
 let upstream: Upstream | undefined;
 afterAll(() => upstream?.end());
 
-/** No model is configured: the demo model serves until a provider is connected. */
+/** No model is configured: the demo model is used until a provider is connected. */
 async function config(): Promise<object> {
   upstream = await Upstream.start(function* (question): Iterable<Piece> {
     yield { text: `A real answer to: ${question}` };
@@ -41,7 +41,7 @@ describePage("the connections of the settings", config, (stage) => {
     await tab.log.getByText("A real answer to: are you there").waitFor();
     console.log(`      from the first page to a real answer: ${Math.round(performance.now() - from)} ms`);
 
-    // The key has gone to the provider and to nobody else.
+    // The key was sent to the provider and nowhere else.
     expect(await tab.page.content()).not.toContain("sk-planted-key");
     expect(JSON.stringify(await stage().ask("GET", "/connections"))).not.toContain("sk-planted-key");
 

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 
-/** A wire between browser and server that can be cut and mended. The two ends notice what they would notice. */
+/** A wire between browser and server that can be cut and restored. Both ends notice what they would notice. */
 export class CutWire {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
@@ -11,7 +11,7 @@ export class CutWire {
     this.#server = server;
   }
 
-  /** Leads from a port of its own to the given one. */
+  /** Creates a wire from a port of its own to the given one. */
   static async to(port: number): Promise<CutWire> {
     const server = createServer();
     const wire = new CutWire(server);

@@ -21,7 +21,7 @@ describePage("the page", quick, (stage) => {
     await tab.page.evaluate(async () => {
       await navigator.serviceWorker.ready;
     });
-    // What the page has loaded before the worker was there is loaded through it now, and kept.
+    // Files that the page loaded before the worker was there are loaded through it now, and kept.
     await tab.page.reload();
     await tab.composer.waitFor();
     const keptFiles = () =>

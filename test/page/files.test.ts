@@ -11,7 +11,7 @@ import { desktop, patience, phone, type Tab } from "./tab.js";
 
 const quick = { models: { demo: { kind: "demo", pace: "instant", slowStepMs: 0 } } };
 
-/** A picture, as a PNG. */
+/** Returns a picture, as a PNG. */
 function png(width: number, height: number, colour: (place: number) => readonly number[]): Buffer {
   const chunk = (type: string, data: Buffer) => {
     const body = Buffer.concat([Buffer.from(type, "latin1"), data]);
@@ -37,7 +37,7 @@ function png(width: number, height: number, colour: (place: number) => readonly 
   ]);
 }
 
-/** A picture that cannot be compressed. */
+/** Returns a picture that cannot be compressed. */
 function noise(width: number, height: number): Buffer {
   let state = 1;
   const next = () => {
@@ -59,7 +59,7 @@ function crc(bytes: Buffer): number {
 const cat = { name: "cat.png", mimeType: "image/png", buffer: png(320, 200, () => [14, 107, 98]) };
 const notes = { name: "notes.txt", mimeType: "text/plain", buffer: Buffer.from("Some notes.\n".repeat(200)) };
 
-/** The files of the message that is being written. */
+/** Returns the files of the message that is being written. */
 const attached = (tab: Tab): Locator =>
   tab.page.getByRole("list", { name: "Attached files" }).getByRole("listitem");
 
@@ -74,7 +74,9 @@ async function attach(tab: Tab, ...files: readonly (typeof cat)[]): Promise<void
   await chooser.setFiles([...files]);
 }
 
-/** Drops files on an element, as a browser tells it. Returns true where the browser was kept from leaving the page. */
+/**
+ * Drops files on an element, with the events of a browser. Returns true if the browser was kept from leaving the page.
+ */
 function drop(target: Locator, files: readonly (typeof cat)[]): Promise<boolean> {
   const given = files.map(({ name, mimeType, buffer }) => ({
     name,
@@ -133,7 +135,7 @@ describePage("the page and files", quick, (stage) => {
     await tab.page.keyboard.press("Tab");
     await tab.page.keyboard.press("Tab");
     await tab.page.keyboard.press("Tab");
-    // What keeps the focus in the dialog has it for a moment when it comes around.
+    // The focus guard of the dialog has the focus for a moment when it wraps around.
     const hasFocus = () => dialog.evaluate((element) => element.contains(document.activeElement));
     await expect.poll(hasFocus, patience).toBe(true);
     await tab.page.keyboard.press("Escape");

@@ -3,7 +3,7 @@ import { answered, asked, exportOf } from "./prepared-conversation.js";
 import { describePage } from "./stage.js";
 import { patience } from "./tab.js";
 
-// No configuration: what someone sees who has just typed `npm start`.
+// No configuration: the view of a user who has just typed `npm start`.
 describePage("the page on a first visit", {}, (stage) => {
   it("says what answers here, how to add a key and what to try", async () => {
     const tab = await stage().open();
@@ -34,13 +34,13 @@ describePage("the page on a first visit", {}, (stage) => {
     expect(await tab.composer.boundingBox()).toEqual(composer);
   });
 
-  it("shows what was said at once, before the code that shows a conversation has come", async () => {
+  it("shows the message at once, before the code that shows a conversation is loaded", async () => {
     const tab = await stage().open("about:blank");
     tab.allowMissing();
     const held = await tab.hold(/\/assets\/(conversation-view|markdown)-[^/]*\.js$/);
     await tab.page.goto(stage().url);
     await tab.composer.waitFor();
-    // Both are fetched before anything is said.
+    // Both are fetched before the first message.
     await expect.poll(held.asked, patience).toBe(2);
     await tab.begin("hello there");
     await tab.page.getByRole("main").getByText("hello there", { exact: true }).waitFor();
@@ -51,7 +51,7 @@ describePage("the page on a first visit", {}, (stage) => {
     expect(held.asked()).toBe(2);
   });
 
-  it("begins with an example, and shows its tool and what that said", async () => {
+  it("begins with an example, and shows its tool and the result", async () => {
     const tab = await stage().open();
     tab.allowMissing();
     await tab.page.getByRole("button", { name: /What time is it in Tokyo\?/ }).click();
@@ -106,7 +106,7 @@ describePage("the page on a first visit", {}, (stage) => {
     expect(await card.innerText()).toMatch(/Stopped/);
   });
 
-  it("shows a failed turn with its cause, keeps what was said, and retries as a branch", async () => {
+  it("shows a failed turn with its cause, keeps its output, and retries as a branch", async () => {
     const tab = await stage().open();
     const first = await tab.begin("Show me an error");
     const card = tab.log.getByRole("group", { name: "Error" });
@@ -129,11 +129,11 @@ describePage("the page on a first visit", {}, (stage) => {
     await card.getByText("Will not succeed unchanged").waitFor();
     await card.getByText("or shorten the message").waitFor();
     expect(await card.getByRole("button", { name: "Retry" }).count()).toBe(0);
-    // Who has changed the model can still ask again.
+    // A user who has changed the model can still ask again.
     await tab.button("Regenerate answer").waitFor();
   });
 
-  it("tells of a conversation that is not there", async () => {
+  it("reports a conversation that is not there", async () => {
     const tab = await stage().open("/c/no-such-conversation");
     tab.allowMissing();
     await tab.page.getByText("There is no such conversation").waitFor();

@@ -69,7 +69,7 @@ async function prepare(stage: Stage): Promise<void> {
   await stage.import(exportOf({ id: "hostile", title }, turns));
 }
 
-/** What of all this became more than text. */
+/** Returns everything of this that became more than text. */
 async function lively(tab: Tab): Promise<unknown> {
   return tab.page.evaluate(() => {
     const all = <Kind extends Element>(selector: string) => [
@@ -93,7 +93,7 @@ async function lively(tab: Tab): Promise<unknown> {
 
 const harmless = { hacked: undefined, elements: [], links: [], handlers: 0 };
 
-/** How much stands in the document: what cannot be read at once should not be there at once. */
+/** Returns the number of nodes in the document: content that cannot be read at once should not be there at once. */
 const nodes = (tab: Tab) => tab.page.evaluate(() => document.querySelectorAll("*").length);
 
 let upstream: Upstream | undefined;
@@ -130,14 +130,14 @@ describePage("hostile content on the page", config, (stage) => {
         () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))),
       );
     }
-    // Every row was looked at.
+    // Every row was checked.
     expect(Math.max(...seen) + 1).toBe(seen.size);
     await tab.composer.fill("still here");
     expect(await tab.composer.inputValue()).toBe("still here");
     expect(await tab.tooWide()).toEqual([]);
   });
 
-  it("is text when it is opened: tools, reasoning, what was cut, and what an error said", async () => {
+  it("is text when it is opened: tools, reasoning, what was cut, and the text of an error", async () => {
     const tab = await stage().open("/c/hostile");
     await tab.log.getByText("the end", { exact: true }).waitFor();
     await tab.log.getByRole("group", { name: "Tool call" }).getByRole("button").first().click();
@@ -171,7 +171,7 @@ describePage("hostile content on the page", config, (stage) => {
     await tab.dialog("Search messages").getByRole("combobox").fill("hacked script");
     await tab.dialog("Search messages").getByRole("option").first().waitFor();
     expect(await lively(tab)).toEqual(harmless);
-    // What turns a line around ends with the title it stands in.
+    // The effect of a reversing character ends with its title.
     const titles = tab.list.locator("bdi");
     expect(await titles.evaluateAll((all) => all.map((each) => getComputedStyle(each).unicodeBidi))).toEqual(
       (await titles.all()).map(() => expect.stringMatching(/isolate|plaintext/)),
@@ -184,7 +184,7 @@ describePage("hostile content on the page", config, (stage) => {
     await tab.begin(lines);
     await tab.ended(1);
     const shown = tab.questions.first().locator(".lines-by-themselves");
-    // Where the first and the last sign of each line stand: an Arabic line ends at its left, code at its right.
+    // Positions of the first and the last character of each line: an Arabic line ends at its left, code at its right.
     const ends = await shown.evaluate((element) => {
       const [node] = element.childNodes;
       const text = node?.textContent ?? "";
@@ -230,7 +230,7 @@ describePage("hostile content on the page", config, (stage) => {
     await tab.ended(1);
     expect(await lively(tab)).toEqual(harmless);
     expect(await tab.tooWide()).toEqual([]);
-    // The formula stands there as it was written until the part that draws it has come.
+    // The formula is shown as it was written until the part that draws it has been loaded.
     await expect.poll(() => tab.answers.last().innerText(), patience).not.toContain("$$\\href");
     // Read from the log as a whole it is the same text.
     const pieced = await tab.answers.last().innerText();
@@ -251,7 +251,7 @@ describePage("hostile content on the page", config, (stage) => {
     ])
       expect(policy).toContain(rule);
     expect(policy).not.toMatch(/script-src[^;]*unsafe/);
-    // The guard of these tests sees what the policy stops.
+    // The guard of these tests sees what the policy blocks.
     const tab = await stage().open();
     await tab.composer.waitFor();
     await tab.page.evaluate((address) => {

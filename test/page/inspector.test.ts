@@ -77,7 +77,7 @@ describePage("the page", quick, (stage) => {
       expect(words).toContain(
         `About ${count.format(manifests[1]?.estimatedTokens ?? -1)} tokens by estimate, of a window of 16,000.`,
       );
-      // What it sent can be read where it stands.
+      // The messages that it was sent can be read in place.
       await second
         .getByRole("button", { name: first === last ? `Read seq ${first}` : `Read seq ${first} to ${last}` })
         .first()
@@ -131,7 +131,7 @@ describePage("the page", quick, (stage) => {
       ).toBe("Turn 1: work out 1 + 1");
     });
 
-    it("reads the newest turns first, and earlier ones when they are asked for", async () => {
+    it("reads the newest turns first, and earlier ones when they are requested", async () => {
       const turns = Array.from({ length: 130 }, (_, n) => [
         asked(`Question ${n + 1}`),
         said(`Answer ${n + 1}`),
@@ -151,9 +151,9 @@ describePage("the page", quick, (stage) => {
       expect(await inspector.getByRole("button", { name: "Earlier turns" }).count()).toBe(0);
       await inspector.getByRole("button", { name: "Table" }).click();
       await inspector.getByRole("button", { name: "Turn 7", exact: true }).click();
-      // Only what is loaded of the messages has a title.
+      // Only loaded messages have a title.
       await expect.poll(picked, patience).toBe("Turn 7");
-      // A turn that is added stands behind the others.
+      // A turn that is added comes after the others.
       await tab.send("hello there");
       await expect.poll(() => picker.locator("option").count(), patience).toBe(131);
       expect(await picked()).toBe("Turn 7");
@@ -238,7 +238,7 @@ describePage("the page", quick, (stage) => {
       await tab.page.getByText("Undone. The model reads those messages again.").waitFor();
       await inspector.getByRole("button", { name: "Undo the last one" }).waitFor({ state: "detached" });
       await isUnknown();
-      // Who comes later is told the same.
+      // A client that joins later sees the same.
       const later = await stage().open("/c/compacted");
       await later.questions.getByText("and then?").waitFor();
       await expect
@@ -251,7 +251,7 @@ describePage("the page", quick, (stage) => {
       await tab.log.getByText(/I was shown 2\d messages of this conversation\./).waitFor();
       await isKnown();
 
-      // Done by hand somewhere else, it is heard of here.
+      // A compaction that another client requested is received here.
       await stage().ask("POST", "/conversations/compacted/compact", { keepLastN: 4 });
       await isUnknown();
       await tab.page.reload();
@@ -259,7 +259,7 @@ describePage("the page", quick, (stage) => {
       await expect.poll(() => inHeader.innerText(), patience).toBe("\u2013");
     });
 
-    it("is told to be undone in the fork that made it", async () => {
+    it("is shown as undone in the fork that made it", async () => {
       await prepare(stage(), "fork-origin");
       await stage().ask("POST", "/conversations/fork-origin/compact", { keepLastN: 20 });
       await stage().ask("POST", "/conversations/fork-origin/fork", { atSeq: 25, id: "compacted-fork" });
@@ -272,7 +272,7 @@ describePage("the page", quick, (stage) => {
       for (const _ of ["its own", "the one that it came with"])
         await stage().ask("POST", "/conversations/compacted-fork/compact/undo");
       await summaries.last().getByText("A summary for the model, undone since").waitFor();
-      // Of the other, which was made before the fork left, the page knows too little.
+      // Of the other, which was made before the fork, the page knows too little.
       expect([await inForce.count(), await undone.count()]).toEqual([1, 1]);
     });
 

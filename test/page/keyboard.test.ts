@@ -41,7 +41,7 @@ describePage("the page by keyboard alone", config, (stage) => {
     expect(await hasFocus(tab.composer)).toBe(true);
   });
 
-  it("shows the editor of the last message from its upper border on, also where the message stands at the top", async () => {
+  it("shows the editor of the last message from its upper border on, also where the message is at the top", async () => {
     for (const paragraphs of [8, 9, 10]) {
       const id = `edited-at-the-top-${paragraphs}`;
       const answer = Array.from({ length: paragraphs }, (_, n) => `paragraph ${n + 1}`).join("\n\n");

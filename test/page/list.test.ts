@@ -14,7 +14,7 @@ async function titles(stage: Stage): Promise<string[]> {
   return conversations.map(({ title }) => title);
 }
 
-/** Opens what can be done with an entry of the list. */
+/** Opens the menu of an entry of the list. */
 async function openMenu(tab: Tab, title: string): Promise<void> {
   await entry(tab, title).hover();
   await tab.button(`Menu of ${title}`).click();
@@ -48,7 +48,7 @@ describePage("the page's list of conversations", quick, (stage) => {
     expect(await titles(stage())).toContain("Changed in the list");
   });
 
-  it("deletes with an undo, and for good without one, in every tab", async () => {
+  it("deletes with an undo, and permanently without one, in every tab", async () => {
     const tab = await stage().open();
     const elsewhere = await tab.begin("somewhere else");
     await tab.ended(1);
@@ -68,7 +68,7 @@ describePage("the page's list of conversations", quick, (stage) => {
     await entry(tab, "keep me after all").waitFor();
     await tab.ended(1);
 
-    // Who has gone elsewhere meanwhile stays there.
+    // A user who has gone elsewhere meanwhile stays there.
     await openMenu(tab, "keep me after all");
     await tab.page.getByRole("menuitem", { name: "Delete" }).click();
     await entry(tab, "somewhere else").click();
@@ -176,7 +176,7 @@ describePage("the page's list of conversations", quick, (stage) => {
     await dialog.getByText("Nothing was found in time").waitFor();
   });
 
-  it("says so when earlier messages cannot be loaded, and loads them when asked again", async () => {
+  it("says so when earlier messages cannot be loaded, and loads them when the user tries again", async () => {
     const turns = Array.from({ length: 300 }, (_, n) => [asked(`question ${n}`), said(`answer ${n}`)]);
     await stage().import(exportOf({ id: "cut-off", title: "Cut off" }, turns));
     const tab = await stage().open("about:blank");
@@ -247,13 +247,13 @@ describePage("the page's list of conversations", quick, (stage) => {
     const listed = await numbersIn(entry(tab, "work out 1 + 1"));
     expect(listed).toEqual([undefined, "3", "2"]);
 
-    // The palette tells them apart by the same numbers.
+    // The palette distinguishes them by the same numbers.
     await tab.page.keyboard.press("Control+k");
     const options = tab.dialog("Commands").getByRole("option").filter({ hasText: "work out 1 + 1" });
     await expect.poll(() => numbersIn(options), patience).toEqual(["3", "2"]);
   });
 
-  it("switches to branches that stand far down in the list, and to none that is gone", async () => {
+  it("switches to branches that are far down in the list, and to none that is gone", async () => {
     const turns = [0, 1].map((n) => [asked(`question ${n}`), said(`answer ${n}`)]);
     const longAgo = Date.now() - 3_600_000;
     await stage().import(exportOf({ id: "old-origin", title: "Old origin", endedAt: longAgo }, turns));
@@ -274,7 +274,7 @@ describePage("the page's list of conversations", quick, (stage) => {
     await switcher.getByText("1/3").waitFor();
     await switcher.getByRole("button", { name: "Next branch" }).click();
     await tab.questions.getByText("asked as old-first").waitFor();
-    // What was found once is there at once.
+    // What was found once is shown at once.
     expect(await switcher.innerText()).toContain("2/3");
     await switcher.getByRole("button", { name: "Next branch" }).click();
     await tab.questions.getByText("asked as old-second").waitFor();

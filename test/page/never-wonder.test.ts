@@ -6,7 +6,7 @@ import { type Piece, Upstream } from "./upstream.js";
 let upstream: Upstream | undefined;
 afterAll(() => upstream?.end());
 
-/** A server that is too busy once and out of order for some questions, and the demo model beside it. */
+/** Starts a server that is too busy once and out of order for some questions, with the demo model beside it. */
 async function config(): Promise<object> {
   let wasBusy = false;
   upstream = await Upstream.start(
@@ -54,7 +54,7 @@ describePage("the page while nothing arrives", config, (stage) => {
     expect(whole).not.toContain("retrying");
   });
 
-  it("offers another model where one fails, and goes on with that", async () => {
+  it("offers another model where one fails, and continues with that", async () => {
     const tab = await stage().open();
     tab.allowMissing();
     const failed = await tab.begin("Are you out of order?");

@@ -1,7 +1,7 @@
 import { mergeConfig } from "vitest/config";
 import { shared } from "../../vitest.config.js";
 
-// As the tests, but for what `node test/page/take-pictures.mjs` does.
+// Like the tests, except for what `node test/page/take-pictures.mjs` does.
 export default mergeConfig(shared, {
   test: {
     include: ["test/page/pictures.ts"],

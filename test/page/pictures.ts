@@ -55,11 +55,11 @@ it("waits twice as long before each attempt", async () => {
 \`\`\``;
 
 let upstream: Upstream | undefined;
-/** Lets an answer come to its end. */
+/** Lets an answer finish. */
 let letGo: () => void = () => undefined;
 afterAll(() => upstream?.end());
 
-/** The first question is answered at once, the second one is held before its end. */
+/** Answers the first question at once, and holds the second one before its end. */
 async function* tell(question: string, results: number): AsyncIterable<Piece> {
   const isFirst = question.includes("why");
   if (results === 0) {

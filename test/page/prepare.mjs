@@ -1,5 +1,5 @@
-// Makes ready what the tests of the page share in one run of the tests: a build that is up to date, and a store that
-// only has to be copied. `node test/page/prepare.mjs <folder>`; safe to call from several processes at once.
+// Prepares what the tests of the page share in one run of the tests: a build that is up to date, and a store that only
+// has to be copied. `node test/page/prepare.mjs <folder>`; safe to call from several processes at once.
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { root, runNode } from "../../scripts/install.mjs";

@@ -6,7 +6,7 @@ export interface PreparedMessage {
   readonly chunks: readonly Chunk[];
 }
 
-/** One turn: what was asked, and what came back. */
+/** One turn: the question and the answer. */
 export type PreparedTurn = readonly PreparedMessage[];
 
 export const asked = (text: string): PreparedMessage => ({ role: "user", chunks: [{ type: "text", text }] });
@@ -14,7 +14,7 @@ export const answered = (...chunks: readonly Chunk[]): PreparedMessage => ({ rol
 export const said = (text: string): PreparedMessage => answered({ type: "text", text });
 export const returned = (...chunks: readonly Chunk[]): PreparedMessage => ({ role: "tool", chunks });
 
-/** The lines of an export of such a conversation. */
+/** Returns the lines of an export of such a conversation. */
 export function exportOf(
   conversation: { readonly id: string; readonly title: string; readonly endedAt?: number },
   turns: readonly PreparedTurn[],

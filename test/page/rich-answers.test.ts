@@ -59,7 +59,7 @@ const bombs = [
   "The end of the bombs.",
 ].join("\n\n");
 
-/** HTML that tries to get out. `port`: where calls between browsers would be noticed. */
+/** Returns HTML that tries to get out. `port`: where calls between browsers would be noticed. */
 const attempts = (port: number) => `<p id="state">waiting</p>
 <script>
 const outcomes = {};
@@ -115,12 +115,12 @@ The end of the artifacts.`;
 
 const long = `# The beginning\n\n${Array.from({ length: 3_000 }, (_, n) => `Paragraph **${n}** ${"of many words ".repeat(12)}`).join("\n\n")}\n\n## The conclusion\n\nIt is **this**.`;
 
-/** Waits until nothing of an answer moves any more. */
+/** Waits until no part of an answer moves any more. */
 const open = async (tab: Tab, text: string) => {
   await tab.log.getByText(text).last().waitFor();
 };
 
-/** What the model says next waits for these. */
+/** Gates that the model's next output waits for. */
 const steps = Array.from({ length: 3 }, () => {
   let go: () => void = () => undefined;
   const gone = new Promise<void>((resolve) => {
@@ -237,7 +237,7 @@ describePage("rich answers", config, (stage) => {
       .getByRole("button", { name: "Diagram" })
       .click();
 
-    // What lies elsewhere is asked for by nobody but who reads.
+    // Only the reader can request content from elsewhere.
     expect(requests).toEqual([]);
     expect(await answer.getByAltText("a dot").evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(
       1,
@@ -287,7 +287,7 @@ describePage("rich answers", config, (stage) => {
 
   it("runs HTML beside the conversation, and nothing of it gets out", async () => {
     const tab = await stage().open("about:blank");
-    // What a policy stops does not come here.
+    // A request that a policy blocks does not arrive here.
     const reached: string[] = [];
     await tab.page.route("https://evil.example/**", (route) => {
       reached.push(route.request().url());
@@ -340,7 +340,7 @@ describePage("rich answers", config, (stage) => {
     expect(tab.page.url()).toBe(`${stage().url}/c/artifact`);
     expect({ reached, called }).toEqual({ reached: [], called: 0 });
 
-    // One that never ends takes the page with it no more than that.
+    // One that never ends does not block the page.
     await preview.nth(3).click();
     await tab.composer.fill("still here");
     expect(await tab.composer.inputValue()).toBe("still here");
@@ -373,7 +373,7 @@ describePage("rich answers", config, (stage) => {
     await frame.getByRole("heading", { name: "Second" }).waitFor();
   });
 
-  it("shows the beginning and the end of a very long answer, and its middle when it is asked for", async () => {
+  it("shows the beginning and the end of a very long answer, and its middle on request", async () => {
     const tab = await stage().open("/c/long");
     const answer = tab.answers.last();
     await answer.getByRole("heading", { name: "The conclusion" }).waitFor();

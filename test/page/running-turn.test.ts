@@ -8,12 +8,12 @@ import { desktop, patience, type Tab } from "./tab.js";
 const early = "You asked for something long";
 const later = "Nothing is copied between a cache, a table and a page";
 
-/** What is said of a message while the connection is away. */
+/** Note on a message while the connection is down. */
 const isUnsent = "Unsent: waits for the connection";
 
 const unsentOf = (tab: Tab) => tab.page.getByRole("region", { name: "Unsent" });
 const queueOf = (tab: Tab) => tab.page.getByRole("region", { name: "Queue" });
-/** The texts of what waits, in order. */
+/** Returns the texts of the queue, in order. */
 const waiting = (tab: Tab) => queueOf(tab).getByRole("listitem").locator("p[dir]").allInnerTexts();
 
 async function textsOf(stage: Stage, conversationId: string, role: string): Promise<string[]> {
@@ -21,7 +21,7 @@ async function textsOf(stage: Stage, conversationId: string, role: string): Prom
   return chunks.flatMap(({ role: by, chunk }) => (by === role && chunk.type === "text" ? [chunk.text] : []));
 }
 
-// The demo model at the pace of a reader, with a slow tool that is not slower than it takes to act meanwhile.
+// The demo model at the pace of a reader, with a slow tool that is no slower than it takes to act meanwhile.
 const paced = { models: { demo: { kind: "demo", slowStepMs: 400 } } };
 
 describePage("the page while a turn runs", paced, (stage) => {
@@ -110,7 +110,7 @@ describePage("the page while a turn runs", paced, (stage) => {
     await tab.button("Send queued (4)").waitFor();
     expect(await waiting(tab)).toEqual([...steers, "work out 1 + 1", "work out 2 + 2"]);
 
-    // What is queued does not go past what steers.
+    // A queued message does not overtake a steering one.
     const handle = (place: number) =>
       tab.page.getByRole("button", { name: new RegExp(`^Move message ${place} of 4`) });
     await handle(3).press("ArrowUp");
@@ -136,7 +136,7 @@ describePage("the page while a turn runs", paced, (stage) => {
     expect((await textsOf(stage(), id, "user")).slice(1)).toEqual(order);
   });
 
-  it("stops by Esc, and what was said until then stays, marked", async () => {
+  it("stops by Esc, and the answer until then stays, marked", async () => {
     const tab = await stage().open();
     const id = await tab.begin("Give me a long answer");
     await tab.log.getByText(early).waitFor();
@@ -153,7 +153,7 @@ describePage("the page while a turn runs", paced, (stage) => {
     expect(await tab.answers.last().innerText()).toBe(shown);
   });
 
-  it("shows the same running turn after a reload, in another tab and to whoever stops it there", async () => {
+  it("shows the same running turn after a reload, in another tab and to a user who stops it there", async () => {
     const tab = await stage().open();
     const id = await tab.begin("Give me a long answer");
     await tab.log.getByText(early).waitFor();
@@ -171,7 +171,7 @@ describePage("the page while a turn runs", paced, (stage) => {
     expect(await tab.questions.count()).toBe(1);
   });
 
-  it("says that the connection is away, finds back by itself, and misses nothing", async () => {
+  it("says that the connection is lost, reconnects by itself, and misses nothing", async () => {
     const wire = await CutWire.to(stage().server.port);
     onTestFinished(() => wire.end());
     const tab = await stage().open("/", { ...desktop, origin: wire.url });
@@ -195,7 +195,7 @@ describePage("the page while a turn runs", paced, (stage) => {
     await expect.poll(() => fresh.answers.last().innerText(), patience).toBe(after);
   });
 
-  it("works offline as far as that goes: words are kept, told to be unsent, and sent when there is a network", async () => {
+  it("works offline as far as possible: messages are kept, shown as unsent, and sent when there is a network", async () => {
     const tab = await stage().open();
     tab.allow(/ERR_INTERNET_DISCONNECTED/);
     const id = await tab.begin("work out 5 + 6");
@@ -210,7 +210,7 @@ describePage("the page while a turn runs", paced, (stage) => {
     const retry = tab.log.getByRole("alert").getByRole("button", { name: "Retry" });
     await expect
       .poll(async () => {
-        // It goes out by itself, or says that it did not and offers to.
+        // It is sent by itself, or reports that it was not and offers a retry.
         if ((await retry.count()) > 0) await retry.click();
         return textsOf(stage(), id, "user");
       }, patience)
@@ -241,7 +241,7 @@ describePage("the page while a turn runs", paced, (stage) => {
     expect(await queueOf(tab).count()).toBe(0);
     await tab.button("Remove unsent message").nth(1).click();
     await expect.poll(() => unsent.count(), patience).toBe(2);
-    // Without the page the turn is stopped, so that nothing is delivered before it was seen to wait.
+    // The turn is stopped without the page, so that nothing is delivered before it was seen to wait.
     await stage().ask("POST", `/conversations/${id}/stop`);
     wire.mend();
     await unsentOf(tab).waitFor({ state: "detached" });
@@ -264,7 +264,7 @@ describePage("the page while a turn runs", paced, (stage) => {
     await tab.page.getByText("work out 1 + 1", { exact: true }).first().waitFor();
   });
 
-  it("says of a message that was sent while the connection is away that it is unsent", async () => {
+  it("says of a message that was sent while the connection is lost that it is unsent", async () => {
     const wire = await CutWire.to(stage().server.port);
     onTestFinished(() => wire.end());
     const tab = await stage().open("/", { ...desktop, origin: wire.url });

@@ -4,7 +4,7 @@ import { describePage } from "./stage.js";
 
 const banner = "Reconnecting. Turns go on without us, and nothing is lost.";
 
-// The demo model at the pace of a reader, with a slow tool that is not slower than it takes to act meanwhile.
+// The demo model at the pace of a reader, with a slow tool that is no slower than it takes to act meanwhile.
 const paced = { models: { demo: { kind: "demo", slowStepMs: 600 } } };
 
 describePage("the page when the server is killed and started again", paced, (stage) => {
@@ -12,7 +12,7 @@ describePage("the page when the server is killed and started again", paced, (sta
     const tab = await stage().open();
     tab.allow(/ERR_CONNECTION|ERR_EMPTY_RESPONSE/);
     const id = await tab.begin("Give me a long answer");
-    // The last words that are seen are not durable yet; those before them are.
+    // The last visible words are not durable yet; those before them are.
     await tab.log
       .getByText("You asked for something long, so here is what happens while you read it")
       .waitFor();
@@ -28,19 +28,19 @@ describePage("the page when the server is killed and started again", paced, (sta
     expect(await tab.answers.last().innerText()).toContain("You asked for something long");
     expect(await tab.questions.count()).toBe(1);
 
-    // What was cut offers to go on, once.
+    // The cut answer offers to continue, once.
     await tab.button("Continue").click();
     await tab.ended(2);
     expect(await tab.questions.last().innerText()).toContain("Continue.");
     expect(await tab.button("Continue").count()).toBe(0);
 
-    // The same tab goes on.
+    // The same tab continues.
     await tab.send("work out 20 + 3");
     await tab.ended(3);
     expect(await tab.answers.last().innerText()).toContain("23");
   });
 
-  it("shows how a turn goes on whose tool can be started again", async () => {
+  it("shows how a turn continues whose tool can be started again", async () => {
     const tab = await stage().open();
     tab.allow(/ERR_CONNECTION|ERR_EMPTY_RESPONSE/);
     await tab.begin("Start the slow tool");

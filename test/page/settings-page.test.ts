@@ -101,7 +101,7 @@ describePage("the settings", quick, (stage) => {
     const tab = await stage().open("/settings/keys");
     const keys = region(tab, "API keys");
     await keys.getByText("There are none.").waitFor();
-    // The first key makes the server private. Whoever makes it is not locked out.
+    // The first key makes the server private. The user that creates it is not locked out.
     await keys.getByRole("button", { name: "Make the first key" }).click();
     await keys.getByRole("listitem").filter({ hasText: "admin" }).waitFor();
     expect(await keys.locator("code", { hasText: "pk_" }).last().textContent()).toMatch(/^pk_/);

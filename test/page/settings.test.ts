@@ -18,7 +18,7 @@ async function config(): Promise<object> {
   };
 }
 
-/** How hard the model was told to think, and all that it was told besides the conversation. */
+/** Returns the effort of the newest request, and its instructions besides the conversation. */
 function newestRequest(): { readonly effort: unknown; readonly told: string } {
   const request = upstream?.requests.at(-1) ?? {};
   const { effort } = (request.reasoning ?? {}) as { effort?: unknown };
@@ -46,7 +46,7 @@ const instructionsSaved = (tab: Tab) =>
   );
 
 describePage("the pickers of the composer", config, (stage) => {
-  it("decide what the model is asked, for a new conversation and from the next turn on", async () => {
+  it("decide what the model is sent, for a new conversation and from the next turn on", async () => {
     const tab = await stage().open();
     await pickEffort(tab, "Low");
     await instruct(tab, "Answer in rhymes.");
@@ -77,7 +77,7 @@ describePage("the pickers of the composer", config, (stage) => {
     });
     expect(newestRequest().told).not.toContain("Answer in rhymes.");
 
-    // The choices were that conversation's own.
+    // The choices belonged to that conversation.
     await tab.page.getByRole("link", { name: "New conversation" }).click();
     await expect
       .poll(
@@ -123,7 +123,7 @@ describePage("the pickers of the composer", config, (stage) => {
     expect(await field.inputValue()).toBe("");
     await closeByEsc();
 
-    // Where they have to be read first, nothing that is pressed meanwhile closes the dialog.
+    // While they have to be read first, no key press closes the dialog.
     await tab.begin("a question with instructions");
     await tab.ended(1);
     await open();

@@ -1,8 +1,8 @@
 import { crc32, deflateSync, inflateSync } from "node:zlib";
 
 /**
- * The same picture in fewer bytes: with a palette of 256 colours. A page has few of its own, which stay as they are;
- * the many shades at the edges of letters are brought to the nearest one.
+ * Returns the same picture in fewer bytes: with a palette of 256 colors. A page has few of its own, which stay as they
+ * are; the many shades at the edges of letters are mapped to the nearest one.
  */
 export function shrinkPng(png: Uint8Array): Uint8Array {
   const { width, height, bytesPerPixel, pixels } = decode(Buffer.from(png));
@@ -35,7 +35,7 @@ export function shrinkPng(png: Uint8Array): Uint8Array {
   ]);
 }
 
-/** The colours that are there most, and of the rest the most frequent one of each region. */
+/** Returns the most frequent colors, and of the rest the most frequent one of each region. */
 function choosePalette(counts: ReadonlyMap<number, number>): number[] {
   const byCount = [...counts].sort((a, b) => b[1] - a[1]).map(([colour]) => colour);
   const palette = byCount.slice(0, 128);
@@ -88,7 +88,7 @@ interface Decoded {
   readonly pixels: Buffer;
 }
 
-/** Reads what browsers write: 8 bits a channel, true colour, not interlaced. */
+/** Reads the format that browsers write: 8 bits a channel, true color, not interlaced. */
 function decode(png: Buffer): Decoded {
   const [width, height] = [png.readUInt32BE(16), png.readUInt32BE(20)];
   if (png[24] !== 8 || (png[25] !== 2 && png[25] !== 6) || png[28] !== 0)

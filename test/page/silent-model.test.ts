@@ -5,7 +5,7 @@ import { type Piece, Upstream } from "./upstream.js";
 let upstream: Upstream | undefined;
 afterAll(() => upstream?.end());
 
-/** A model that is asked and says nothing, on a server that gives up on it soon. */
+/** A model that does not respond, on a server that gives up on it soon. */
 async function config(): Promise<object> {
   upstream = await Upstream.start(async function* (): AsyncIterable<Piece> {
     await new Promise(() => {});

@@ -53,7 +53,7 @@ describePage("the page", quick, (stage) => {
       await tab.log.getByText("One.", { exact: true }).waitFor();
       expect(await tab.tooWide()).toEqual([]);
 
-      // What is wide scrolls in its own box.
+      // Wide content scrolls in its own box.
       const table = tab.log.getByRole("region", { name: "Table" });
       expect(await table.evaluate((box) => box.scrollWidth > box.clientWidth)).toBe(true);
       await tab.log.getByRole("group", { name: "Tool call" }).getByRole("button").first().tap();
@@ -96,7 +96,7 @@ describePage("the page", quick, (stage) => {
         [...document.querySelectorAll("button, a[href]:not(.sr-only)")].flatMap((element) => {
           const { width, height } = element.getBoundingClientRect();
           const isShown = width > 1 && height > 1 && getComputedStyle(element).visibility === "visible";
-          // 24 by 24 pixels is what accessibility asks for at least.
+          // Accessibility requires at least 24 by 24 pixels.
           return isShown && (width < 24 || height < 24)
             ? [`${element.getAttribute("aria-label") ?? element.textContent} ${width}x${height}`]
             : [];
@@ -120,7 +120,7 @@ describePage("the page", quick, (stage) => {
       await tab.page.emulateMedia({ colorScheme: "dark" });
       await expect.poll(theme, patience).toBe("dark");
 
-      // Light is never seen on the way to dark.
+      // Light is never shown on the way to dark.
       await tab.page.addInitScript(() => {
         const seen: (string | undefined)[] = [];
         Reflect.set(window, "seenThemes", seen);

@@ -11,7 +11,7 @@ import { type ServerProcess, Workplace } from "../cli/parley-process.js";
 import { describeWithChromium, launchBrowser } from "../harness/chromium.js";
 import { desktop, patience, Tab } from "./tab.js";
 
-/** A server as `npm start` runs it, on a store of its own, and a browser before it. */
+/** A server as `npm start` runs it, on a store of its own, and a browser in front of it. */
 export class Stage {
   readonly workplace: Workplace;
   #server: ServerProcess;
@@ -63,7 +63,7 @@ export class Stage {
     options: BrowserContextOptions & { readonly origin?: string } = desktop,
   ): Promise<Tab> {
     const { origin = this.url, ...context } = options;
-    // A service worker answers past what tests hold back or change on the way.
+    // A service worker answers past the requests that tests hold back or change.
     const workers = { serviceWorkers: "block" as const, ...context };
     const tab = await Tab.open(await this.#browser.newContext(workers), origin);
     tab.page.setDefaultTimeout(patience.timeout);
@@ -72,7 +72,7 @@ export class Stage {
     return tab;
   }
 
-  /** Asks the server itself. */
+  /** Calls the server directly. */
   async ask<Answer>(method: string, path: string, body?: unknown): Promise<Answer> {
     const response = await fetch(this.url + path, {
       method,
@@ -112,8 +112,8 @@ export class Stage {
 const prepare = fileURLToPath(new URL("./prepare.mjs", import.meta.url));
 
 /**
- * Describes what the page does before a server with this configuration. The tests of a suite share that server. What
- * has to be started for the configuration is started by the function that gives it.
+ * Describes the page in front of a server with this configuration. The tests of a suite share that server. A function
+ * that returns the configuration also starts what it needs.
  */
 export function describePage(
   name: string,

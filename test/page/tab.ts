@@ -21,7 +21,7 @@ export class Tab {
     this.context = context;
   }
 
-  /** A tab of its own: nothing is shared with other tabs but the server. */
+  /** Opens a tab of its own: nothing is shared with other tabs but the server. */
   static async open(context: BrowserContext, origin: string): Promise<Tab> {
     const page = await context.newPage();
     const tab = new Tab(page, context);
@@ -29,27 +29,30 @@ export class Tab {
     return tab;
   }
 
-  /** Lets a kind of problem pass, where the test causes it. */
+  /** Allows a kind of problem that the test causes. */
   allow(...problems: readonly RegExp[]): void {
     this.#allowed.push(...problems);
   }
 
-  /** The browser's console tells of each 404, also where a conversation is asked for that is not there. */
+  /** Allows 404 responses: the browser's console reports each one, also for a conversation that does not exist. */
   allowMissing(): void {
     this.allow(/status of 404 \(Not Found\) \(\S+\/conversations\/[^/]+(\/meta|\?\S+)\)$/);
   }
 
-  /** What went wrong so far: errors of scripts, of the console and of the page's policy, dialogs, foreign requests. */
+  /**
+   * Returns the problems so far: errors of scripts, of the console and of the page's policy, dialogs, foreign
+   * requests.
+   */
   problems(): readonly string[] {
     return this.#problems.filter((problem) => !this.#allowed.some((allowed) => allowed.test(problem)));
   }
 
-  /** Where messages are written. */
+  /** Returns the field in which messages are written. */
   get composer(): Locator {
     return this.page.getByRole("region", { name: "Composer" }).getByRole("textbox", { name: "Message" });
   }
 
-  /** The messages. */
+  /** Returns the messages. */
   get log(): Locator {
     return this.page.getByRole("log", { name: "Messages" });
   }
@@ -70,7 +73,7 @@ export class Tab {
     return this.page.getByRole("dialog", { name });
   }
 
-  /** What the user said, as shown. */
+  /** Returns the user's messages, as shown. */
   get questions(): Locator {
     return this.log.getByRole("article", { name: "You" });
   }
@@ -79,7 +82,7 @@ export class Tab {
     return this.log.getByRole("article", { name: "Assistant" });
   }
 
-  /** The id in the address. */
+  /** Returns the id in the address. */
   get conversationId(): string {
     const id = /\/c\/([^/?]+)/.exec(this.page.url())?.[1];
     if (id === undefined) throw new Error(`no conversation is shown at ${this.page.url()}`);
@@ -87,8 +90,8 @@ export class Tab {
   }
 
   /**
-   * Holds requests back until they are released. To be asked for before the page is gone to: a page that is open may
-   * still send its next requests past it, since the browser tells it of the new way some time later.
+   * Holds requests back until they are released. To be called before the page is opened: an open page may still send
+   * its next requests past it, since the browser applies the route some time later.
    */
   async hold(
     pattern: string | RegExp,
@@ -123,18 +126,18 @@ export class Tab {
     return this.conversationId;
   }
 
-  /** Waits until so many turns that are shown have ended. */
+  /** Waits until `count` of the shown turns have ended. */
   async ended(count: number): Promise<void> {
     await expect.poll(() => this.button("Regenerate answer").count(), patience).toBe(count);
     await this.stopButton.waitFor({ state: "detached" });
   }
 
-  /** How far the view is from the end of the messages, in pixels. */
+  /** Returns the distance of the view from the end of the messages, in pixels. */
   distanceFromEnd(): Promise<number> {
     return this.log.evaluate((box) => box.scrollHeight - box.clientHeight - box.scrollTop);
   }
 
-  /** The name and role of what has the focus. */
+  /** Returns the name and role of the focused element. */
   focused(): Promise<string> {
     return this.page.evaluate(() => {
       const element = document.activeElement;
@@ -142,7 +145,7 @@ export class Tab {
     });
   }
 
-  /** Whether anything can be scrolled sideways, and by what. */
+  /** Returns the elements that make the page scroll sideways. */
   async tooWide(): Promise<string[]> {
     return this.page.evaluate(() => {
       const { scrollWidth, clientWidth } = document.documentElement;
@@ -182,7 +185,7 @@ export class Tab {
   }
 }
 
-/** How long a test waits for what must come. Only a failure takes that long. */
+/** Time that a test waits for what must happen. Only a failure takes that long. */
 export const patience = { timeout: 30_000 };
 
 /** A desktop of a person who reads English, wherever the tests run. */

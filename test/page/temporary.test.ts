@@ -29,7 +29,7 @@ async function listed(stage: Stage): Promise<string[]> {
 }
 
 describePage("a temporary conversation", quick, (stage) => {
-  it("is shown nowhere, survives a reload, and is deleted when the page goes on", async () => {
+  it("is shown nowhere, survives a reload, and is deleted when the page moves on", async () => {
     const tab = await stage().open();
     expect(await findings(tab)).toEqual([]);
     await tab.button("Temporary").click();
@@ -102,7 +102,7 @@ describePage("a temporary conversation", quick, (stage) => {
     await second.goto(tab.page.url());
     await second.getByRole("region", { name: "Temporary conversation" }).waitFor();
     await newConversation(tab);
-    // A conversation that is begun and answered meanwhile: what leaving does has been done by then.
+    // A conversation is started and answered meanwhile: the effects of leaving are complete by then.
     await tab.begin("in the first tab");
     await tab.ended(1);
     expect(await note(tab).count()).toBe(0);

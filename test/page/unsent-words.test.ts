@@ -4,12 +4,12 @@ import { CutWire } from "./cut-wire.js";
 import { describePage, type Stage } from "./stage.js";
 import { desktop, patience, Tab } from "./tab.js";
 
-/** A server that takes little at once, and more than it takes. */
+/** A low limit for the server, and a text above it. */
 const strict = { limits: { messageBytes: 10_000 } };
 const huge = `Read this: ${"many words ".repeat(1_000)}`;
 const heading = "What shall we talk about?";
 
-/** A tab that the server is reached from by a wire that can be cut. */
+/** Opens a tab that reaches the server by a wire that can be cut. */
 async function openByWire(stage: Stage): Promise<{ readonly tab: Tab; readonly wire: CutWire }> {
   const wire = await CutWire.to(stage.server.port);
   onTestFinished(() => wire.end());
@@ -18,7 +18,7 @@ async function openByWire(stage: Stage): Promise<{ readonly tab: Tab; readonly w
   return { tab, wire };
 }
 
-/** The unsent messages that this browser keeps. */
+/** Returns the unsent messages that this browser keeps. */
 const kept = async (
   tab: Tab,
 ): Promise<readonly { readonly messageId: string; readonly message: string }[]> => {
@@ -26,11 +26,11 @@ const kept = async (
   return stored.map(({ message }: { message: unknown }) => message);
 };
 
-/** The messages that are shown as not sent. */
+/** Returns the messages that are shown as not sent. */
 const notSent = (tab: Tab) => tab.questions.filter({ hasText: "Not sent. The page was closed" });
 
 describePage("the page and words that did not get through", strict, (stage) => {
-  it("gives a first message that is refused for good back, to be edited where a conversation begins", async () => {
+  it("returns a first message that is refused permanently, to be edited where a conversation begins", async () => {
     const tab = await stage().open();
     tab.allowMissing();
     await tab.begin(huge);
@@ -84,7 +84,7 @@ describePage("the page and words that did not get through", strict, (stage) => {
     const [first, second] = await kept(tab);
     await tab.page.goto("about:blank");
     await stage().ask("POST", `/conversations/${id}/stop`);
-    // The first one came through, and nobody heard so.
+    // The first one arrived, and its receipt was lost.
     const { messageId, message: text } = first ?? {};
     await stage().ask("POST", `/conversations/${id}/queue`, { messageId, text, mode: "queue" });
     wire.mend();
@@ -111,7 +111,7 @@ describePage("the page and words that did not get through", strict, (stage) => {
   it("shows the first message of a conversation when it was unsent, and sends it on demand", async () => {
     const { tab, wire } = await openByWire(stage());
     tab.allowMissing();
-    // What shows a conversation is there before the connection goes.
+    // The parts that show a conversation are loaded before the connection goes down.
     await tab.page.waitForLoadState("networkidle");
     wire.cut();
     await tab.button("Try now").waitFor();
@@ -128,7 +128,7 @@ describePage("the page and words that did not get through", strict, (stage) => {
     expect(await kept(tab)).toEqual([]);
   });
 
-  it("lets a message that waits for the connection be taken back, to be edited or for good", async () => {
+  it("lets a message that waits for the connection be removed, to be edited or permanently", async () => {
     const { tab, wire } = await openByWire(stage());
     await tab.begin("work out 1 + 2");
     await tab.ended(1);

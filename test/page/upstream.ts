@@ -2,12 +2,12 @@ import { once } from "node:events";
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** Something that a model says: reasoning, words of its answer, or a call to a tool. */
+/** Output of a model: reasoning, words of its answer, or a call to a tool. */
 export type Piece =
   | { readonly text: string; readonly thought?: boolean }
   | { readonly call: string; readonly input: Readonly<Record<string, unknown>> };
 
-/** Says what is answered to a question, piece by piece. `results`: how many tools have answered since it was asked. */
+/** Yields the answer to a question, piece by piece. `results`: the number of tool results since the question. */
 export type Script = (question: string, results: number) => AsyncIterable<Piece> | Iterable<Piece>;
 
 /** A refusal in place of an answer. */
@@ -17,10 +17,10 @@ export interface Refusal {
   readonly retryAfter?: number;
 }
 
-/** What the server was asked, as it came. */
+/** A request to the server, as it arrived. */
 type Asked = Readonly<Record<string, unknown>>;
 
-/** A model server of another maker, as far as the page can tell: it speaks chat completions, and Responses. */
+/** A model server of another vendor, from the page's view: it implements chat completions, and Responses. */
 export class Upstream {
   readonly #server: Server;
   /** Every request so far. */
@@ -31,13 +31,13 @@ export class Upstream {
     this.requests = requests;
   }
 
-  /** With a key, whoever has another one is refused. `models` is what the server lists. */
+  /** Starts it. With a key, a caller that has another one is refused. `models` is the list of the server. */
   static async start(
     script: Script,
     options: {
       readonly key?: string;
       readonly models?: readonly object[];
-      /** Called with each question: the refusal that it gets, if it gets one. */
+      /** Called with each question: returns its refusal, if it gets one. */
       readonly refuse?: (question: string) => Refusal | undefined;
     } = {},
   ): Promise<Upstream> {
@@ -80,7 +80,7 @@ export class Upstream {
     return new Upstream(server, requests);
   }
 
-  /** The address of its API. */
+  /** Returns the address of its API. */
   get url(): string {
     const { port } = this.#server.address() as AddressInfo;
     return `http://127.0.0.1:${port}/v1`;
@@ -93,12 +93,12 @@ export class Upstream {
     };
   }
 
-  /** A credential for the server's configuration, with one model. */
+  /** Returns a credential for the server's configuration, with one model. */
   get credential(): object {
     return { kind: "compatible", ...this.#models };
   }
 
-  /** The same for a model that is told how hard to think. It only talks, and calls no tools. */
+  /** Returns a credential for a model that accepts an effort. It only answers, and calls no tools. */
   get thinkingCredential(): object {
     return { kind: "openai", apiKey: "none", ...this.#models };
   }
@@ -114,7 +114,7 @@ interface Said {
   readonly content: unknown;
 }
 
-/** One message, told as Responses are. */
+/** Sends one message in the format of Responses. */
 async function respond(request: Asked, response: ServerResponse, script: Script): Promise<void> {
   const question = textOf(
     (request.input as readonly Said[]).findLast(({ role }) => role === "user")?.content,

@@ -10,7 +10,7 @@ afterAll(() => {
   upstream?.closeAllConnections();
 });
 
-/** What each answer reports, in order: the third loses the cache that the second had. */
+/** Usage of each answer, in order: the third loses the cache that the second had. */
 const reports = [
   { prompt_tokens: 4_000, completion_tokens: 100 },
   { prompt_tokens: 6_000, completion_tokens: 100, prompt_tokens_details: { cached_tokens: 4_000 } },
@@ -18,7 +18,7 @@ const reports = [
   { prompt_tokens: 9_000, completion_tokens: 100, cost: 0.25 },
 ];
 
-/** A model server that reports tokens, and of the fourth answer what it costs. */
+/** Starts a model server that reports tokens, and the cost of the fourth answer. */
 async function config(): Promise<object> {
   let answers = 0;
   upstream = createServer((request, response: ServerResponse) => {

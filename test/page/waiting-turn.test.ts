@@ -29,7 +29,7 @@ const trip = {
 let upstream: Upstream | undefined;
 afterAll(() => upstream?.end());
 
-/** Calls the tool that the question names, with the arguments that it names, and then says that it is done. */
+/** Calls the tool that the question names, with the arguments that it names, and then answers that it is done. */
 function* script(question: string, results: number): Iterable<Piece> {
   const [, tool, input] = /^(\w+) ?(.*)$/s.exec(question) ?? [];
   if (results > 0 || tool === undefined) yield { text: `Done: ${tool}.` };
@@ -65,7 +65,7 @@ async function start(stage: Stage, conversationId: string, message: string, tool
   expect(response.status).toBe(200);
 }
 
-/** The result of the last call, as the log has it. */
+/** Returns the result of the last call, as the log has it. */
 async function resultOf(stage: Stage, conversationId: string): Promise<unknown> {
   const { chunks } = await stage.ask<HistoryResponse>("GET", `/conversations/${conversationId}`);
   const last = chunks.findLast(({ chunk }) => chunk.type === "tool-result")?.chunk;
@@ -74,7 +74,7 @@ async function resultOf(stage: Stage, conversationId: string): Promise<unknown> 
 
 const card = (tab: Tab, name: RegExp): Locator => tab.page.getByRole("region", { name });
 const sum = '{"expression":"6 + 7"}';
-/** What the model was told last. */
+/** Returns the messages of the model's last request. */
 const told = () => JSON.stringify(upstream?.requests.at(-1)?.messages);
 
 describePage(
@@ -121,7 +121,7 @@ describePage(
       const asked = card(tab, /list_files/);
       await asked.getByRole("button", { name: "Deny…" }).click();
       await tab.page.keyboard.type("not now");
-      // Back and there again: what was typed stays, and the turn goes on waiting.
+      // Back and there again: the typed text stays, and the turn keeps waiting.
       await tab.page.keyboard.press("Escape");
       await asked.getByRole("button", { name: "Deny…" }).click();
       await tab.page.keyboard.press("Enter");
@@ -141,7 +141,7 @@ describePage(
       await second.getByRole("textbox", { name: "Arguments" }).fill('{"path":');
       await second.getByRole("button", { name: "Allow with changes" }).click();
       await second.getByText("This is not JSON.").waitFor();
-      // What the tool does not take is refused by the server, and the call goes on waiting.
+      // Arguments that the tool does not accept are refused by the server, and the call keeps waiting.
       await second.getByRole("textbox", { name: "Arguments" }).fill('{"path":"b.txt","lines":0}');
       tab.allow(/status of 400/);
       await second.getByRole("button", { name: "Allow with changes" }).click();
@@ -180,7 +180,7 @@ describePage(
       });
     });
 
-    it("lists what waits anywhere, decides there, and lets an approval stand until it is revoked", async () => {
+    it("lists what waits anywhere, decides there, and keeps an approval until it is revoked", async () => {
       await start(stage(), "first", `calculator ${sum}`);
       const tab = await stage().open();
       await tab.list.getByText("1 request waits").waitFor();
@@ -210,7 +210,7 @@ describePage(
       await sums.getByText(/runs without asking in all your conversations/).waitFor();
       await sums.getByRole("button", { name: "Allow always" }).click();
       await inbox.getByText("Nothing waits for you").last().waitFor();
-      // It stands: the same call in another conversation asks nobody, another one does.
+      // It applies: the same call in another conversation does not ask, another one does.
       await start(stage(), "third", `calculator ${sum}`);
       await start(stage(), "fourth", 'calculator {"expression":"1 + 1"}');
       const waiting = async () =>
@@ -235,7 +235,7 @@ describePage(
       await expect.poll(() => all.count(), patience).toBe(before - 1);
       await start(stage(), "fifth", `calculator ${sum}`);
       expect(await waiting()).toEqual(["fourth", "fifth"]);
-      // Decided elsewhere while this page knows nothing of it: the decision in force is shown.
+      // Decided elsewhere while this page does not know it: the decision in force is shown.
       await tab.page.route("**/pending/**", async (route) => {
         const { argumentsHash } = JSON.parse(route.request().postData() ?? "{}") as { argumentsHash: string };
         await fetch(route.request().url(), {
@@ -275,7 +275,7 @@ describePage(
       expect(await resultOf(stage(), "hostile")).toEqual({ shown: true });
     });
 
-    it("says so to whoever may not decide", async () => {
+    it("says so to a user who may not decide", async () => {
       await start(stage(), "readers", 'read_file {"path":"a.txt"}');
       const tab = await stage().open("about:blank");
       await tab.page.route("**/me", (route) =>

@@ -3,7 +3,7 @@ import type { Desk } from "./desk.js";
 import { openDemoDesk, openMockDesk } from "./mock-desks.js";
 import { openAiSdkOpenAIDesk, openChatDesk, openResponsesDesk } from "./openai-desks.js";
 
-/** A desk for each provider, in the order of the matrix. */
+/** Opens a desk for each provider, in the order of the matrix. */
 export function openAllDesks(): Promise<Desk[]> {
   return Promise.all([
     openResponsesDesk(),

@@ -1,10 +1,10 @@
 /**
- * What a model says in one call, whichever protocol it speaks. Rendered into the events of each provider by the
- * files beside this one.
+ * Output of a model in one call, independent of the protocol. Rendered into the events of each provider by the files
+ * beside this one.
  */
 export interface Answer {
   readonly pieces: readonly Piece[];
-  /** How it ends. Default: `stop`, or the model's way to say that it wants tools. */
+  /** End of the answer. Default: `stop`, or the model's way to request tools. */
   readonly ends?: "length" | "refused" | "failed";
 }
 
@@ -13,9 +13,9 @@ export type Piece =
   | { readonly type: "think"; readonly text: string; readonly hidden?: boolean }
   | { readonly type: "say"; readonly text: string; readonly cites?: string }
   | { readonly type: "refuse"; readonly text: string }
-  /** `id` overrides the one that the provider would make, where its protocol lets a model choose. */
+  /** `id` overrides the one that the provider would make, if its protocol lets a model choose. */
   | { readonly type: "call"; readonly name: string; readonly args: string; readonly id?: string }
-  /** Something that only the provider's own tools make, and something that nobody has heard of. */
+  /** Something that only the provider's own tools make, and something unknown. */
   | { readonly type: "search" }
   | { readonly type: "unknown" }
   /** An image that the model made. */
@@ -32,13 +32,13 @@ export const search: Piece = { type: "search" };
 export const unknown: Piece = { type: "unknown" };
 export const draw: Piece = { type: "draw" };
 
-/** Stands in everything that only its maker may read again: signatures, encrypted content, ids of items. */
+/** Part of everything that only its maker may read again: signatures, encrypted content, ids of items. */
 export const secretMark = "eyesonly";
-/** Stands in everything that a model thought. */
+/** Part of all reasoning of a model. */
 export const thoughtMark = "Thinking:";
 
 /** One red dot. */
 export const png =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
-/** The beginning of a PDF document: nobody here looks further. */
+/** The beginning of a PDF document: no reader here needs more. */
 export const pdf = "JVBERi0xLjQKJSVFT0YK";

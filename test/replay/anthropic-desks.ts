@@ -6,14 +6,14 @@ import { startAnthropicServer, stream } from "@parley/testing/anthropic";
 import { AnswerQueue, type Desk } from "./desk.js";
 import { toMessagesEvents } from "./render-messages.js";
 
-/** The Messages API through Parley's own adapter. */
+/** Opens the Messages API through Parley's own adapter. */
 export function openAnthropicDesk(): Promise<Desk> {
   return openDesk("Anthropic", "anthropic", (baseUrl, defaultModel) => {
     return new AnthropicProviderAdapter({ baseUrl, apiKey: "test-key", defaultModel, streamRetries: 0 });
   });
 }
 
-/** The Messages API through the AI SDK's own package. */
+/** Opens the Messages API through the AI SDK's own package. */
 export function openAiSdkAnthropicDesk(): Promise<Desk> {
   return openDesk("AI SDK, `@ai-sdk/anthropic`", "anthropic.messages", (baseURL, model) => {
     return new AiSdkProviderAdapter({

@@ -24,13 +24,13 @@ export class ConversationLog {
     return this.#lines;
   }
 
-  /** The messages as the turns made them, before they were stored. */
+  /** Returns the messages as the turns made them, before they were stored. */
   get live(): readonly ConversationMessage[] {
     return this.#live;
   }
 }
 
-/** Stored messages, read back. */
+/** Reads stored messages back. */
 export function readLines(lines: readonly string[]): CanonicalMessage[] {
   return lines.map((line) => {
     const stored = JSON.parse(line) as Omit<CanonicalMessage, "createdAt"> & { createdAt: string };
@@ -38,7 +38,7 @@ export function readLines(lines: readonly string[]): CanonicalMessage[] {
   });
 }
 
-/** The same with the keys of every object in another order, as a database gives JSON back. */
+/** Returns the line with the keys of every object in another order, as a database returns JSON. */
 export function reordered(line: string): string {
   return JSON.stringify(sorted(JSON.parse(line)));
 }
@@ -52,12 +52,12 @@ function sorted(value: unknown): unknown {
   return Object.fromEntries(keys.map((key) => [key, sorted((value as Record<string, unknown>)[key])]));
 }
 
-/** What a provider is shown of messages, with the host's instructions in front. */
+/** Returns what a provider is shown of messages, with the host's instructions in front. */
 export function shown(messages: readonly ConversationMessage[]): ProviderMessage[] {
   return [instructions, ...toProviderMessages(repairHistory(messages).messages)];
 }
 
-/** What a provider is shown of a stored conversation. */
+/** Returns what a provider is shown of a stored conversation. */
 export function shownLines(lines: readonly string[]): ProviderMessage[] {
   return shown(readLines(lines).flatMap(fromCanonical));
 }

@@ -12,13 +12,13 @@ export interface TurnPlan {
   readonly model: string;
   readonly asked: readonly MessageContentPart[];
   readonly tools: readonly Tool<never>[];
-  /** What the user says meanwhile, by the step behind whose results it comes. */
+  /** Messages that the user sends meanwhile, by the step after whose results they come. */
   readonly steering?: Readonly<Record<number, readonly string[]>> | undefined;
   /** Stops the turn at its n-th event, counted from 0. */
   readonly stopAt?: number | undefined;
   /** Stops the turn at its first event of a kind. */
   readonly stopAtFirst?: StopKind | undefined;
-  /** What is decided about calls that ask, one after the other. When nothing is left to decide, the turn is stopped. */
+  /** Decisions on calls that ask, one after the other. When nothing is left to decide, the turn is stopped. */
   readonly decisions?: readonly PlannedDecision[] | undefined;
 }
 
@@ -51,12 +51,12 @@ class Decisions {
   }
 }
 
-// What is stored must not depend on the machine's speed.
+// The stored content must not depend on the machine's speed.
 const clock: Clock = { now: () => 0, monotonic: () => 0, after: systemClock.after };
 const createdAt = new Date(0);
 const conversationId = "conversation";
 
-/** Runs a turn through the turn loop and keeps what it left. Returns how it ended and how many events it told. */
+/** Runs a turn through the turn loop and keeps its messages. Returns its end and the number of events it published. */
 export async function converse(
   log: ConversationLog,
   plan: TurnPlan,

@@ -1,26 +1,26 @@
 import type { ProviderAdapter } from "@parley/core/ports";
 import type { Answer } from "./answer.js";
 
-/** An answer that a desk will give, whole or only up to an event. */
+/** An answer that a desk will give, complete or only up to an event. */
 export interface Scripted {
   readonly answer: Answer;
-  /** How many events are sent before the connection ends. Default: all. */
+  /** Number of events that are sent before the connection ends. Default: all. */
   readonly cutAt?: number | undefined;
-  /** The server counts its ids from 0 in every answer, where it is one that could. */
+  /** The server counts its ids from 0 in every answer, if it is one that could. */
   readonly sameIds?: boolean | undefined;
 }
 
 /** A request as it arrived. */
 export interface Arrived {
   readonly body: unknown;
-  /** What the provider's rules have against it. It was refused unless this is empty. */
+  /** Objections of the provider's rules. It was refused unless this is empty. */
   readonly problems: readonly string[];
 }
 
 /**
- * One provider with its adapter: makes conversations, and is shown those of others. Behind it stands a server that
- * speaks the provider's protocol, refuses what the provider would refuse, and answers as the script says, else
- * with a greeting.
+ * One provider with its adapter: makes conversations, and is shown those of others. Behind it is a server that
+ * implements the provider's protocol, refuses what the provider would refuse, and answers by the script, else with a
+ * greeting.
  */
 export interface Desk {
   readonly name: string;
@@ -28,16 +28,16 @@ export interface Desk {
   readonly provider: string;
   /** The model that makes conversations, and another one. */
   readonly models: readonly [string, string];
-  /** Whether the provider signs or encrypts what it thought, so that it knows its own again. */
+  /** True if the provider signs or encrypts its reasoning, so that it recognizes its own. */
   readonly seals: boolean;
   adapter(model: string): ProviderAdapter;
   /** Sets the answers to the next requests. Their ids count on from `given` answers of the same conversation. */
   script(answers: readonly Scripted[], given?: number): void;
-  /** How many events an answer has; 0 where answers are no stream of events that could be cut. */
+  /** Returns the number of events of an answer; 0 if answers are no stream of events that could be cut. */
   eventsIn(answer: Answer): number;
-  /** How many requests have arrived. */
+  /** Returns the number of requests that have arrived. */
   count(): number;
-  /** The newest request. */
+  /** Returns the newest request. */
   latest(): Arrived | undefined;
   close(): Promise<void>;
 }

@@ -1,8 +1,9 @@
 type Fields = Record<string, unknown>;
 
 /**
- * The conversation in a request as one text, in the order in which a model reads it, without marks for a cache. What
- * was sent before and is sent again is a prefix of it; how the pieces are grouped into messages does not matter.
+ * Returns the conversation in a request as one text, in the order in which a model reads it, without marks for a
+ * cache. A request that repeats an earlier one has that as its prefix; how the pieces are grouped into messages does
+ * not matter.
  */
 export function flatRequest(body: unknown): string {
   const { input, messages, prompt } = body as Fields;
@@ -22,7 +23,7 @@ export function flatRequest(body: unknown): string {
   return flat;
 }
 
-/** The same without what an adapter adds so that somebody asks for an answer. */
+/** Returns the text without the closing that an adapter adds so that there is a user message to answer. */
 export function withoutClosing(flat: string): string {
   return flat.replace(/\n<user>(?:\{"type":"(?:input_)?text","text":"Continue\."\}|Continue\.)$/, "");
 }

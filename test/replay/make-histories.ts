@@ -19,23 +19,25 @@ export interface History {
   readonly kind: "whole" | "cut" | "stopped";
   /** The stored messages. */
   readonly lines: readonly string[];
-  /** What a provider is shown of it as it was before it was stored. */
+  /** Messages that a provider is shown of it before it was stored. */
   readonly live: readonly ProviderMessage[];
-  /** What a provider is shown of it after it was stored and read back with its keys in another order. */
+  /** Messages that a provider is shown of it after it was stored and read back with its keys in another order. */
   readonly stored: readonly ProviderMessage[];
   /** `live` as text. Histories with the same are the same to every provider. */
   readonly key: string;
   /** The same conversation one turn earlier. */
   readonly before?: History;
-  /** How often the model thought, where it gets all of that back: it is whole, and something followed it. */
+  /**
+   * Number of times that the model reasoned, if it gets all of that back: it is complete, and something followed it.
+   */
   readonly thoughts?: number;
-  /** What went wrong while it was made: the provider refused its own conversation. */
+  /** Failure while it was made: the provider refused its own conversation. */
   readonly refused?: string;
 }
 
 /**
- * Everything one provider makes: each scenario after each of its turns, and the richest of them with its answers cut
- * off behind every event, and stopped at everything that the turn tells.
+ * Makes all conversations of one provider: each scenario after each of its turns, and the richest of them with its
+ * answers cut off after every event, and stopped at every event of the turn.
  */
 export async function makeHistories(desk: Desk): Promise<History[]> {
   const isDemo = desk.eventsIn({ pieces: [] }) === 0;
@@ -127,7 +129,7 @@ function historyOf(desk: Desk, log: ConversationLog, label: Pick<History, "name"
   };
 }
 
-/** The readings of a conversation that all replays share. */
+/** Returns the readings of a conversation that all replays share. */
 export function readingsOf(
   lines: readonly string[],
   messages: readonly ConversationMessage[],

@@ -1,6 +1,6 @@
 import type { Matrix, Row } from "./matrix.js";
 
-/** The matrix as the page `docs/replay-matrix.md`. */
+/** Returns the matrix as the page `docs/replay-matrix.md`. */
 export function matrixPage({ desks, rows }: Matrix): string {
   const total = rows.reduce((sum, { histories }) => sum + histories.length, 0);
   const header = ["made by \\ replayed to", ...desks.map(({ name }) => name)];

@@ -14,7 +14,7 @@ export interface Row {
   readonly histories: readonly History[];
   /** In the order of the desks. */
   readonly cells: readonly Cell[];
-  /** What the AI SDK's own schema has against the histories. */
+  /** Objections of the AI SDK's own schema to the histories. */
   readonly schemaProblems: readonly string[];
 }
 
@@ -88,7 +88,10 @@ async function fillCell(
   return { reader, failures };
 }
 
-/** Whole conversations go to both models of a provider, of the others each model sees every second one. */
+/**
+ * Returns the models that are shown a history: whole conversations go to both models of a provider, of the others each
+ * model sees every second one.
+ */
 function modelsFor({ kind }: History, place: number): "first" | "second" | undefined {
   if (kind === "whole") return undefined;
   return place % 2 === 0 ? "first" : "second";

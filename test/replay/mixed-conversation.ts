@@ -26,13 +26,13 @@ const answers: readonly Answer[] = [
   { pieces: [think("So late."), say("It is late.")] },
 ];
 
-/** A turn of the conversation and how it ended. */
+/** A turn of the conversation and its end. */
 export interface MixedTurn {
   readonly desk: Desk;
   readonly reason: string;
-  /** What the provider's rules had against the turn's last request. */
+  /** Objections of the provider's rules to the turn's last request. */
   readonly problems: readonly string[];
-  /** The files of the turn's last request, and what the model was shown of them. */
+  /** The files of the turn's last request, as the model was shown them. */
   readonly files: readonly ShownFile[];
   /** That request, as text. */
   readonly body: string;
@@ -41,7 +41,7 @@ export interface MixedTurn {
 }
 
 /**
- * One conversation of the runtime in which the model changes from turn to turn, so that each provider follows
+ * Makes one conversation of the runtime in which the model changes from turn to turn, so that each provider follows
  * each, itself included. Every turn reasons, calls tools and answers.
  */
 export async function makeMixedConversation(desks: readonly Desk[]): Promise<MixedTurn[]> {
@@ -127,7 +127,7 @@ async function historyOf(store: LogStoreRoot, place: number, before: History | u
   };
 }
 
-/** A sequence of 0 to `count` - 1 in which each comes directly behind each, itself included, exactly once. */
+/** Returns a sequence of 0 to `count` - 1 in which each directly follows each, itself included, exactly once. */
 function eachAfterEach(count: number): number[] {
   const sequence: number[] = [];
   for (let first = 0; first < count; first += 1) {

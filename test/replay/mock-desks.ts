@@ -6,7 +6,7 @@ import { AnswerQueue, type Arrived, type Desk } from "./desk.js";
 import { promptProblems } from "./prompt-problems.js";
 import { toModelParts } from "./render-mock.js";
 
-/** A model of the AI SDK whose provider nobody knows: all it has is the SDK's own specification. */
+/** Opens a model of the AI SDK with an unknown provider: all it has is the SDK's own specification. */
 export async function openMockDesk(): Promise<Desk> {
   const queue = new AnswerQueue();
   let count = 0;
@@ -47,7 +47,7 @@ export async function openMockDesk(): Promise<Desk> {
   };
 }
 
-/** The demo model. It takes everything and answers by keywords, so it has neither script nor rules. */
+/** Opens the demo model. It accepts everything and answers by keywords, so it has neither script nor rules. */
 export async function openDemoDesk(): Promise<Desk> {
   let count = 0;
   let latest: Arrived | undefined;

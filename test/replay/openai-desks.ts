@@ -13,7 +13,7 @@ import { toResponsesEvents } from "./render-responses.js";
 
 const reasoningModels = ["gpt-5.5", "gpt-4o"] as const;
 
-/** The Responses API through Parley's own adapter. */
+/** Opens the Responses API through Parley's own adapter. */
 export function openResponsesDesk(): Promise<Desk> {
   return openDesk({
     name: "OpenAI Responses",
@@ -31,7 +31,7 @@ export function openResponsesDesk(): Promise<Desk> {
   });
 }
 
-/** The chat completions API through Parley's own adapter. */
+/** Opens the chat completions API through Parley's own adapter. */
 export function openChatDesk(): Promise<Desk> {
   return openDesk({
     name: "OpenAI-compatible chat",
@@ -51,7 +51,7 @@ export function openChatDesk(): Promise<Desk> {
   });
 }
 
-/** The Responses API through the AI SDK's own package. */
+/** Opens the Responses API through the AI SDK's own package. */
 export function openAiSdkOpenAIDesk(): Promise<Desk> {
   return openDesk({
     name: "AI SDK, `@ai-sdk/openai`",
@@ -75,7 +75,7 @@ interface OpenAIDesk extends Pick<Desk, "name" | "provider" | "models" | "seals"
 
 async function openDesk(desk: OpenAIDesk): Promise<Desk> {
   const queue = new AnswerQueue();
-  // Thousands of them are read: without the events that only repeat what others say.
+  // Thousands of them are read: without the events that only repeat others.
   const greetingEvents = desk.events({ answer: greeting, n: 1 }).filter((event) => !repeats(event));
   let count = 0;
   let latest: Arrived | undefined;

@@ -4,8 +4,8 @@ type CallOptions = Parameters<MockLanguageModelV3["doStream"]>[0];
 type Message = CallOptions["prompt"][number];
 
 /**
- * What a provider's package of the AI SDK could have against a prompt: calls and results that are not paired right
- * behind each other, empty content, instructions behind the beginning, ids that come twice, nobody who asks.
+ * Returns possible objections of a provider's package of the AI SDK to a prompt: calls and results that are not paired
+ * directly, empty content, instructions after the beginning, ids that occur twice, no user message to answer.
  */
 export function promptProblems(prompt: readonly Message[]): string[] {
   const problems: string[] = [];

@@ -2,8 +2,8 @@ import { chatChunk, chatChunks, pieces as cut } from "@parley/testing/openai";
 import type { Answer, Piece } from "./answer.js";
 
 /**
- * The chunks of a chat completion. Call ids count from 0 in every answer, as those of many servers do, unless a
- * piece brings one.
+ * Returns the chunks of a chat completion. Call ids count from 0 in every answer, as those of many servers do, unless
+ * a piece brings one.
  */
 export function toChatChunks(answer: Answer): (object | string)[] {
   const { pieces, ends } = answer;

@@ -14,7 +14,7 @@ import { type Answer, type Piece, secretMark } from "./answer.js";
 
 type Rendered = ReturnType<typeof text>;
 
-/** The events of the Messages API for the n-th answer of a conversation. */
+/** Returns the events of the Messages API for the n-th answer of a conversation. */
 export function toMessagesEvents(answer: Answer, n: number): MessagesEvent[] {
   const pieces = answer.pieces.flatMap((piece, place) => render(piece, `${n}_${place}`));
   const events = answerEvents(pieces, {

@@ -2,7 +2,7 @@ import { called, finish, type ModelPart } from "@parley/testing/ai-sdk";
 import { pieces as cut } from "@parley/testing/openai";
 import { type Answer, type Piece, png, secretMark } from "./answer.js";
 
-/** The parts of an AI SDK model's stream for the n-th answer of a conversation. */
+/** Returns the parts of an AI SDK model's stream for the n-th answer of a conversation. */
 export function toModelParts(answer: Answer, n: number): ModelPart[] {
   const parts = answer.pieces.flatMap((piece, place) => render(piece, `${n}_${place}`));
   const hasCalls = answer.pieces.some(({ type }) => type === "call");

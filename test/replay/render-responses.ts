@@ -2,8 +2,8 @@ import { type AnswerItem, type ResponsesStreamEvent, responsesEvents } from "@pa
 import { type Answer, type Piece, png, secretMark } from "./answer.js";
 
 /**
- * The events of the Responses API for the n-th answer of a conversation. Its ids are the API's: never the same
- * twice in one conversation, unless `sameIds` asks for a server that counts from 0 every time.
+ * Returns the events of the Responses API for the n-th answer of a conversation. Its ids are the API's: never the same
+ * twice in one conversation, unless `sameIds` selects a server that counts from 0 every time.
  */
 export function toResponsesEvents(answer: Answer, n: number, sameIds = false): ResponsesStreamEvent[] {
   const items = answer.pieces.flatMap((piece, place) => itemsOf(piece, `${n}_${place}`));

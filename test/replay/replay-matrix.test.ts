@@ -66,7 +66,7 @@ describe("one conversation with the model switched in every direction", () => {
     expect(pairs.size).toBe(names.length ** 2);
   });
 
-  it("shows every provider the files that it takes, of all turns, and tells it of the others", () => {
+  it("shows every provider the files that it accepts, of all turns, and notes the others", () => {
     const [image, note] = [btoa(atob(png)), "[hm.wav, audio/wav, 16 bytes]"];
     // The demo does not call the tool that returns an image, and takes no files.
     let shots = 0;

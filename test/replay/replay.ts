@@ -12,27 +12,27 @@ const definitions = tools.map(toolDefinition);
 interface Request {
   readonly messages: readonly ProviderMessage[];
   readonly model: string;
-  /** Under which name the reader's own messages are known. Default: the reader's and the model's. */
+  /** Origin under which the reader's own messages are known. Default: the reader's and the model's. */
   readonly origin?: { readonly provider: string; readonly model: string };
   readonly withTools: boolean;
 }
 
-/** Where a conversation comes from, and how it is shown. */
+/** A conversation with its origin, and the way it is shown. */
 export interface ReplayedHistory {
   readonly history: History;
-  /** Who made it; undefined for one that many have made. */
+  /** The desk that made it; undefined for one that several have made. */
   readonly maker: Desk | undefined;
-  /** Which of the reader's models are shown it. Default: both. */
+  /** The reader's models that are shown it. Default: both. */
   readonly models?: "first" | "second" | undefined;
-  /** The requests for turns before, to be compared with; this one's is added. */
+  /** The requests of earlier turns, to be compared with; this one's is added. */
   readonly earlier: Map<History, string>;
 }
 
 /**
- * Shows a stored conversation to a provider: to its first model with tools and a further question, and to its
- * second as it is and without tools. A whole conversation is also shown to its maker as it was before it was stored,
- * which must give the same bytes, and to others under the name of its maker, because hosts rename their models.
- * Returns what went wrong; empty means that everything was taken and answered.
+ * Shows a stored conversation to a provider: to its first model with tools and a further question, and to its second
+ * as it is and without tools. A whole conversation is also shown to its maker as it was before it was stored, which
+ * must give the same bytes, and to others under the name of its maker, because hosts rename their models. Returns the
+ * failures; empty means that everything was accepted and answered.
  */
 export async function replay(reader: Desk, given: ReplayedHistory): Promise<string[]> {
   const { history, maker, models, earlier } = given;
@@ -92,7 +92,7 @@ async function send(desk: Desk, request: Request, problems: string[]): Promise<A
   return arrived;
 }
 
-/** What was said and what tools answered must reach whoever goes on, whoever it was said by. */
+/** Returns texts and tool results that did not reach the next model. All must, whichever model made them. */
 function lost(history: History, arrived: Arrived | undefined, reader: Desk): string[] {
   const body = JSON.stringify(arrived?.body);
   const texts = history.live.flatMap(({ content }) =>
@@ -112,9 +112,9 @@ function lost(history: History, arrived: Arrived | undefined, reader: Desk): str
   );
 }
 
-/** Reasoning and ids are for the model that made them. */
+/** Returns reasoning and ids that reached another model than the one that made them. */
 function leaked(arrived: Arrived | undefined, reader: Desk): string[] {
-  // The demo is in this process and is handed everything: there is nowhere to leak to.
+  // The demo is in this process and receives everything: there is nowhere to leak to.
   if (reader.provider === "demo") return [];
   const body = JSON.stringify(arrived?.body);
   return [secretMark, thoughtMark]
@@ -122,7 +122,7 @@ function leaked(arrived: Arrived | undefined, reader: Desk): string[] {
     .map((mark) => `"${mark}" was shown to another model`);
 }
 
-/** The model that made it gets its reasoning back, with what it was signed or encrypted with. */
+/** Returns reasoning that the model that made it did not get back, with its signature or encryption. */
 function forgotten(history: History, arrived: Arrived | undefined, reader: Desk): string[] {
   const { thoughts } = history;
   if (thoughts === undefined) return [];

@@ -16,12 +16,12 @@ import {
 } from "./answer.js";
 import type { PlannedDecision, StopKind } from "./converse.js";
 
-/** A conversation to be made: turns, each with what the user asks and what the model answers step by step. */
+/** A conversation to be made: turns, each with the user's message and the model's answers step by step. */
 export interface Scenario {
   readonly name: string;
   readonly turns: readonly ScenarioTurn[];
   readonly sameIds?: boolean;
-  /** One turn whose reasoning is whole and followed by something, so that its maker gets all of it back. */
+  /** One turn whose reasoning is complete and followed by something, so that its maker gets all of it back. */
   readonly replayable?: boolean;
 }
 
@@ -35,7 +35,7 @@ export interface ScenarioTurn {
 
 const schema = { type: "object", properties: { q: { type: "string" } }, required: ["q"] };
 
-/** What the models may call: tools that answer in every way that tools do. */
+/** Tools that the models may call, which answer in every way that tools do. */
 export const tools: readonly Tool<never>[] = [
   { name: "search", description: "Searches.", schema, execute: () => ({ hits: ["one", "two"], score: 1.5 }) },
   { name: "files.read", description: "Reads a file.", execute: () => "The first line.\nThe second line." },
@@ -133,7 +133,7 @@ const own: Scenario = {
 /** The conversations of which every answer is cut at every event. */
 export const cutScenarios: readonly Scenario[] = [rich, own];
 
-/** What the models of a desk are asked and answer. */
+/** Messages and answers of a desk's models. */
 export const scenarios: readonly Scenario[] = [
   { name: "text alone", turns: [turn("Hi", { pieces: [say("Hello there, friend.")] })] },
   {
@@ -314,7 +314,7 @@ function turn(asked: ScenarioTurn["asked"], ...answers: readonly Answer[]): Scen
   return { asked, answers };
 }
 
-/** What the demo model is asked: it answers by keywords. */
+/** Messages to the demo model: it answers by keywords. */
 export const demoScenarios: readonly Scenario[] = [
   { name: "small talk", turns: [turn("Tell me about gardens"), turn("And weeds?")] },
   { name: "parallel tools", turns: [turn("many tools, please"), turn("the time in Berlin")] },

@@ -1,5 +1,5 @@
-// Runs the replay matrix and writes what it found to docs/replay-matrix.md: `node test/replay/write-matrix.mjs`.
-// Ends with an error where a cell is not green; the page then says which.
+// Runs the replay matrix and writes its results to docs/replay-matrix.md: `node test/replay/write-matrix.mjs`. Fails
+// if a cell is not green; the page then shows which.
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 

@@ -18,7 +18,7 @@ const timeouts: Partial<PostgresTimeouts> = {
 };
 const patience = { timeout: 60_000, interval: 50 };
 
-/** A node whose connections to the database lead through a proxy of its own. */
+/** Starts a node whose connections to the database lead through a proxy of its own. */
 async function startNode(name: string, url: string, lease?: Partial<LeasePace>) {
   const proxy = await TcpProxy.start(url);
   const { store, wake } = openPostgres({ url: proxy.through(url), ...timeouts });
@@ -53,13 +53,13 @@ async function startNode(name: string, url: string, lease?: Partial<LeasePace>) 
   return {
     proxy,
     call,
-    /** Lets the model of a message that waits go on. */
+    /** Lets the model of a message that waits continue. */
     goOn: () => at.open(),
     ready: async () => {
       const { status, json } = await call("GET", "/ready");
       return { status, ...(json as ReadyResponse) };
     },
-    /** Sends again as long as the server says that this makes sense. */
+    /** Sends again as long as the server reports a retryable error. */
     async send(conversationId: string, message: string): Promise<string> {
       const messageId = crypto.randomUUID();
       const body = { text: message, messageId };
@@ -70,7 +70,7 @@ async function startNode(name: string, url: string, lease?: Partial<LeasePace>) 
       }, patience);
       return messageId;
     },
-    /** The texts of a conversation once nothing runs in it. */
+    /** Returns the texts of a conversation once nothing runs in it. */
     async texts(conversationId: string): Promise<string[]> {
       return vi.waitFor(async () => {
         const meta = await call("GET", `/conversations/${conversationId}/meta`);
@@ -114,7 +114,7 @@ describeOnPostgres(
       ]);
       node.proxy.freeze();
       expect(await node.texts("c2")).toEqual(["user: hello", "assistant: Heard: hello"]);
-      // What waited in the proxy reaches the server now, and changes nothing.
+      // The bytes that waited in the proxy reach the server now, and change nothing.
       node.proxy.thaw();
       expect(await node.texts("c1")).toHaveLength(2);
       expect(await node.texts("c2")).toHaveLength(2);
@@ -141,7 +141,7 @@ describeOnPostgres(
       ]);
       await a.call("POST", "/conversations", { id: "c3" });
       await a.send("c3", "wait for me");
-      // Whoever takes the turn over may begin it anew, and is not to wait.
+      // The node that takes the turn over may start it again, and must not wait.
       b.goOn();
       a.proxy.freeze({ andNew: true });
       const texts = await b.texts("c3");

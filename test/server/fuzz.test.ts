@@ -20,7 +20,7 @@ const frames = 8_000;
 setFlagsFromString("--expose-gc");
 const collectGarbage = runInNewContext("gc") as () => void;
 
-/** Makes a request and tells its status; of a stream that would not end, only that. */
+/** Sends a request and returns its status; of a stream that would not end, only that. */
 function send(server: TestServer, agent: Agent, generated: GeneratedRequest): Promise<number> {
   return new Promise((resolve) => {
     const { method, path, headers, body } = generated;
@@ -34,13 +34,13 @@ function send(server: TestServer, agent: Agent, generated: GeneratedRequest): Pr
       if (response.headers["content-type"]?.startsWith("text/event-stream")) response.destroy();
       else response.resume();
     });
-    // What cannot be sent, or is cut off while it is sent, is no answer of the server's.
+    // A request that cannot be sent, or is cut off while it is sent, has no answer of the server.
     call.on("error", () => resolve(0));
     call.end(body);
   });
 }
 
-/** Sends bytes and tells the status of each answer, until the server closes or says nothing more. */
+/** Sends bytes and returns the status of each answer, until the server closes or sends nothing more. */
 function sendRaw(port: number, bytes: Buffer): Promise<number[]> {
   return new Promise((resolve) => {
     const socket = connect(port, "127.0.0.1");
@@ -54,7 +54,7 @@ function sendRaw(port: number, bytes: Buffer): Promise<number[]> {
       resolve([...answer.matchAll(/^HTTP\/1\.1 (\d{3}) /gm)].map((match) => Number(match[1])));
     });
     socket.write(bytes);
-    // A request that is not complete gets no answer: whoever sent it leaves.
+    // An incomplete request gets no answer: its sender leaves.
     setImmediate(() => setImmediate(() => socket.end()));
   });
 }
@@ -72,7 +72,7 @@ async function inLanes(count: number, lanes: number, work: (index: number) => Pr
   );
 }
 
-/** Nothing of what was made is left: what still takes memory is kept by the server itself. */
+/** Returns the heap after everything was deleted: what still takes memory is kept by the server itself. */
 async function heapAtRest(server: TestServer): Promise<number> {
   const me = server.runtime.forOwner("local");
   for (;;) {
@@ -80,7 +80,7 @@ async function heapAtRest(server: TestServer): Promise<number> {
     if (conversations.length === 0) break;
     for (const { id } of conversations) await me.remove(id, { cascade: true });
   }
-  // Nor is what the test's own instruments have written down.
+  // The records of the test's own instruments are dropped, too.
   (server.faults.calls as unknown[]).length = 0;
   (server.provider.calls as unknown[]).length = 0;
   for (let time = 0; time < 3; time += 1) {
@@ -120,7 +120,7 @@ describe(`${requests + rawRequests + frames} generated requests and frames (seed
           }
         });
       }
-      // What was heard is counted, not kept: the test's own memory is not what is measured.
+      // Received messages are counted, not kept: the test's own memory is not what is measured.
       socket.messages.length = 0;
       socket.frames.length = 0;
       const frame = generateFrame(random);
@@ -157,7 +157,7 @@ describe(`${requests + rawRequests + frames} generated requests and frames (seed
     expect(failed.slice(0, 10)).toEqual([]);
     expect(unexpected.slice(0, 5)).toEqual([]);
     expect([...heard.keys()].filter((code) => code === "internal")).toEqual([]);
-    // The generator reaches what it is meant to reach.
+    // The generator produces the statuses it is meant to.
     for (const status of [200, 400, 403, 404, 405, 409, 415])
       expect(statuses.get(status)).toBeGreaterThan(10);
     expect(heard.get("invalid_request")).toBeGreaterThan(100);

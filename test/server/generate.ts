@@ -41,7 +41,7 @@ const oddTexts = [
   "🦊".repeat(50),
 ];
 
-/** Any value that JSON can say, the odder the better. */
+/** Returns any JSON value, the odder the better. */
 function oddValue(random: Random, depth = 0): unknown {
   switch (random.below(depth > 3 ? 8 : 10)) {
     case 0:
@@ -70,7 +70,7 @@ function oddValue(random: Random, depth = 0): unknown {
   }
 }
 
-/** The same object with a member changed, missing or too many. */
+/** Returns the same object with a member changed, missing or too many. */
 function mutated(random: Random, value: object): unknown {
   if (random.chance(0.03)) return oddValue(random);
   const members = Object.entries(value);
@@ -84,7 +84,7 @@ function mutated(random: Random, value: object): unknown {
   return Object.fromEntries(members);
 }
 
-/** JSON that is not quite JSON any more. */
+/** Returns JSON that is slightly broken. */
 function spoiled(random: Random, text: string): Buffer {
   const bytes = Buffer.from(text);
   const at = random.below(bytes.length + 1);
@@ -133,7 +133,7 @@ const oddHeaders: readonly (readonly [string, readonly string[]])[] = [
 
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND"];
 
-/** A request that resembles one of the routes', more or less. */
+/** Returns a request that resembles one of the routes', more or less. */
 export function generateRequest(random: Random): GeneratedRequest {
   const id = random.chance(0.9) ? random.pick(ids) : encodeURIComponent(odd(random));
   const call: { method: string; path: string; body?: object; raw?: string } = random.chance(0.2)
@@ -180,12 +180,12 @@ export function generateRequest(random: Random): GeneratedRequest {
   return { method, path, headers, body };
 }
 
-/** Something to put into an address: what has half a surrogate pair cannot be in one. */
+/** Returns a part of an address: half a surrogate pair cannot be in one. */
 function odd(random: Random): string {
   return random.pick(oddTexts).replaceAll("\ud800", "");
 }
 
-/** Bytes that may or may not be a request. */
+/** Returns bytes that may or may not be a request. */
 export function generateRawBytes(random: Random): Buffer {
   const line = random.pick([
     "GET / HTTP/1.1\r\nHost: localhost\r\n",
@@ -221,7 +221,7 @@ const clientMessages: readonly WsClientMessage[] = [
   { type: "ping" },
 ];
 
-/** A frame that resembles a message, more or less. */
+/** Returns a frame that resembles a message, more or less. */
 export function generateFrame(random: Random): string | Buffer {
   const message = () => {
     const one = { ...random.pick(clientMessages) };

@@ -62,7 +62,7 @@ describe("a client that knows the wire's document alone", () => {
       2,
     ]);
     expect(await page.history(id, 2)).toEqual({ chunks: [], latestSeq: 2 });
-    // Without a place it is no client that follows, and an unknown id is unknown.
+    // Without a seq it is not a client that follows, and an unknown id is unknown.
     expect((await server.call("GET", `/conversations/${page.draft()}`)).status).toBe(404);
   });
 
@@ -130,7 +130,7 @@ describe("a client that knows the wire's document alone", () => {
     expect(await page.get(`/conversations/${id}/last`)).toMatchObject({ content: "You said: hello" });
   });
 
-  it("queues on an idle conversation, new or not, and is told the turn that it begins", async () => {
+  it("queues on an idle conversation, new or not, and receives the turn that it begins", async () => {
     const id = page.draft();
     page.queue(id, "first");
     await page.sealed(id);

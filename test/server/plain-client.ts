@@ -4,7 +4,7 @@ import { WebSocket } from "ws";
 
 /*
  * A client written from the wire's document alone: it knows none of Parley's additions, folds the events that the
- * document names, and takes everything else for noise. Its types are its own on purpose.
+ * document names, and ignores everything else. Its types are its own on purpose.
  */
 
 interface TurnEvent {
@@ -40,7 +40,7 @@ interface Message {
   };
 }
 
-/** What a page would show of a conversation. */
+/** Content of a conversation as a page would show it. */
 interface Shown {
   /** `user: ...` and `assistant: ...`, the transcript in order. */
   lines: string[];
@@ -52,7 +52,7 @@ export class PlainClient {
   readonly #url: string;
   readonly #socket: WebSocket;
   readonly #shown = new Map<string, Shown>();
-  /** What the queue of a conversation holds, as its surface told. */
+  /** The queue of a conversation, as its surface reported it. */
   readonly queues = new Map<string, readonly string[]>();
   readonly #waiting = new Set<() => void>();
 
@@ -76,7 +76,7 @@ export class PlainClient {
     this.#socket.terminate();
   }
 
-  /** A conversation that exists nowhere yet. */
+  /** Returns the id of a conversation that does not exist yet. */
   draft(): string {
     return randomUUID();
   }
@@ -97,7 +97,7 @@ export class PlainClient {
     this.#send({ type: "subscribe", surfaceId: "message-queue", conversationId });
   }
 
-  /** Reads the log from what it knows on; a page does this before the first message, too. */
+  /** Reads the log after `sinceSeq`; a page does this before the first message, too. */
   history(conversationId: string, sinceSeq = 0): Promise<{ chunks: Chunk[]; latestSeq: number }> {
     return this.get(`/conversations/${conversationId}?sinceSeq=${sinceSeq}`);
   }
@@ -110,12 +110,12 @@ export class PlainClient {
     return this.#call("PUT", path, body);
   }
 
-  /** The transcript that the events have told. */
+  /** Returns the transcript of the received events. */
   lines(conversationId: string): readonly string[] {
     return this.#of(conversationId).lines;
   }
 
-  /** Waits until so many turns of a conversation are sealed. */
+  /** Waits until `turns` turns of a conversation are sealed. */
   async sealed(conversationId: string, turns = 1): Promise<void> {
     await this.until(() => this.#of(conversationId).sealed.length >= turns);
   }

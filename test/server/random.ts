@@ -1,8 +1,8 @@
 /** Choices that are the same for the same seed. */
 export interface Random {
-  /** From 0 up to, but not including, 1. */
+  /** Returns a number from 0 up to, but not including, 1. */
   next(): number;
-  /** A whole number below the bound. */
+  /** Returns a whole number below the bound. */
   below(bound: number): number;
   pick<T>(from: readonly T[]): T;
   chance(of: number): boolean;

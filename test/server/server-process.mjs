@@ -1,5 +1,5 @@
-// A server as a process of its own, on PostgreSQL, with a model that goes on when its parent says so. It ends by itself
-// when its parent is gone.
+// A server as a process of its own, on PostgreSQL, with a model that continues when its parent sends a message. It
+// ends by itself when its parent is gone.
 import { createModelCatalog, createRuntime } from "@parley/core/runtime";
 import { serve } from "@parley/server";
 import { openPostgres } from "@parley/store/postgres";

@@ -19,7 +19,7 @@ const lease = { ttlMs: 2_000, renewMs: 500, claimMs: 300, pollMs: 200, stopMs: 2
 interface ServerProcess {
   readonly url: string;
   readonly child: ChildProcess;
-  /** Lets its model go on. */
+  /** Lets its model continue. */
   goOn(): void;
   close(): Promise<void>;
 }
@@ -49,7 +49,7 @@ async function startServer(name: string, url: string): Promise<ServerProcess> {
   };
 }
 
-/** Folds what a socket was sent of a conversation. */
+/** Folds the frames of a conversation that a socket received. */
 function folded(socket: TestSocket, conversationId: string) {
   const fold = new FrameFold();
   for (const message of socket.messages) {
@@ -96,7 +96,7 @@ describeOnPostgres(
     const history = async (server: ServerProcess, id: string) =>
       (await call(server, "GET", `/conversations/${id}`)).json as HistoryResponse;
 
-    it("one is sent to, the other is watched, steered and asked; both tell the same", async () => {
+    it("one is sent to, the other is watched, steered and queried; both report the same", async () => {
       await call(a, "POST", "/conversations", { id: "c1" });
       const sockets = await Promise.all([watch(a, "c1"), watch(b, "c1")]);
       const [atA, atB] = sockets;
@@ -153,7 +153,7 @@ describeOnPostgres(
       for (const socket of [atA, atB]) socket.raw.close();
     });
 
-    it("what changes on one, every client of the owner hears on the other", async () => {
+    it("what changes on one, every client of the owner receives on the other", async () => {
       const atB = await openTestSocket(b.url, { key });
       await atB.next("catalog");
       await call(a, "POST", "/conversations", { id: "c3", title: "First" });
@@ -179,7 +179,7 @@ describeOnPostgres(
       expect((await callServer(b.url, "GET", "/me", { key: made.secret })).status).toBe(401);
     });
 
-    // The last one, for it leaves one server.
+    // Runs last, since it leaves one server.
     it("one is killed in the middle of a turn, and the watcher on the other sees it end", async () => {
       const doomed = await startServer("doomed", database.url);
       await call(b, "POST", "/conversations", { id: "c9" });
@@ -202,7 +202,7 @@ describeOnPostgres(
         role: "assistant",
         chunk: { type: "text", text: "doomed waits. " },
       });
-      // The sender comes back to the other one with the same message, and finds its turn.
+      // The sender reconnects to the other one with the same message, and finds its turn.
       const again = await call(b, "POST", "/chat", {
         conversationId: "c9",
         messageId: "m9",

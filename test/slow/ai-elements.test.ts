@@ -33,7 +33,7 @@ describeWithChromium("AI Elements over the AI SDK UI face", () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** Thinks, and asks before it pays; waits in the middle of every other answer. */
+  /** Starts a server whose model reasons, and asks before it pays; it waits in the middle of every other answer. */
   function start(): Promise<TestServer> {
     return startTestServer({
       page: { folder: built },

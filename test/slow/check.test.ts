@@ -185,7 +185,7 @@ describe("npm run check", { timeout: 120_000 }, () => {
     );
   });
 
-  it("unused: finds an export that nobody imports, a file and a dependency", () => {
+  it("unused: finds an export that no file imports, a file and a dependency", () => {
     tree.plant("scripts/summary.mjs", `${tree.read("scripts/summary.mjs")}export const plantedExport = 1;\n`);
     tree.plant("packages/wire/src/planted-file.ts", "export type Planted = string;\n");
     plantInManifest("packages/wire", (manifest) => {

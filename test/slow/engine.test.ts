@@ -28,7 +28,7 @@ describe("the private PostgreSQL of a store", { timeout: 120_000 }, () => {
     expect(place.has(".parley/postgres/data/postmaster.pid")).toBe(false);
   });
 
-  it("is there for others while a call goes on", async () => {
+  it("is there for others while a call runs", async () => {
     const holder = place.start(["chat"]);
     await until(() => place.has(".parley/postgres/data/postmaster.pid"));
     await place.ok(["ls"]);
@@ -62,7 +62,7 @@ describe("PGlite, where the configuration asks for it", { timeout: 120_000 }, ()
     const server = await place.serve();
     expect(server.output().stdout).toContain('"engine":"PGlite: the folder was made by it"');
     await server.end();
-    // It takes one process at a time.
+    // It allows one process at a time.
     const holder = place.start(["chat"]);
     // Not that of the server, which a busy machine may leave there for a moment.
     const lock = ".parley/parley.lock";
@@ -90,7 +90,7 @@ describe("PGlite, where the configuration asks for it", { timeout: 120_000 }, ()
   });
 });
 
-/** A configuration of the same store that asks for PostgreSQL. */
+/** Writes a configuration of the same store that selects PostgreSQL. */
 function otherConfig(place: Workplace): string {
   const path = join(place.folder, "other.config.json");
   place.write("other.config.json", {

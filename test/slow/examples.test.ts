@@ -9,7 +9,7 @@ import { Workplace } from "../cli/parley-process.js";
 const folder = join(import.meta.dirname, "..", "..", "examples");
 const run = promisify(execFile);
 
-/** What each example prints, at the least. They use the built packages, as a reader of them would. */
+/** Minimum output of each example. They use the built packages, as a reader of them would. */
 const printed: Record<string, readonly string[]> = {
   "ai-sdk-chat.mjs": [
     "without a login: 401",

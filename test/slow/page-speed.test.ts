@@ -7,7 +7,7 @@ import { describePage, type Stage } from "../page/stage.js";
 import { desktop, patience, type Tab } from "../page/tab.js";
 import { type Piece, Upstream } from "../page/upstream.js";
 
-/** How many deltas the long answer has, and how many come in a second. */
+/** Number of deltas of the long answer, and their rate per second. */
 const deltas = 5_000;
 const perSecond = 500;
 
@@ -32,7 +32,7 @@ function* shortAnswer(): Iterable<Piece> {
   yield { text: "A short one, with **bold words** and a list:\n\n- one\n- two\n\nThat is all." };
 }
 
-/** A tool first, then more than a screen at once, and no end. */
+/** Yields a tool call first, then more than a screen at once, and no end. */
 async function* tallAnswer(results: number): AsyncIterable<Piece> {
   if (results === 0) {
     yield { call: "calculator", input: { expression: "1 + 1" } };
@@ -44,7 +44,7 @@ async function* tallAnswer(results: number): AsyncIterable<Piece> {
   });
 }
 
-/** Paragraphs, lists, code and tables, word by word, at a steady pace. */
+/** Yields paragraphs, lists, code and tables, word by word, at a steady pace. */
 async function* longAnswer(): AsyncIterable<Piece> {
   const startedAt = performance.now();
   for (let n = 0; n < deltas; n += 1) {
@@ -55,7 +55,7 @@ async function* longAnswer(): AsyncIterable<Piece> {
   }
 }
 
-/** One fence, word by word, at the same pace. */
+/** Yields one fence, word by word, at the same pace. */
 async function* growingCode(): AsyncIterable<Piece> {
   yield { text: "Here it is:\n\n```ts\n" };
   const startedAt = performance.now();
@@ -77,7 +77,7 @@ function wordOf(n: number): string {
   return place === 370 ? "0;\n```\n\n" : `tail${n} `;
 }
 
-/** Every file that the page has asked for so far, with its size after gzip, and when it was asked for. */
+/** Returns every file that the page has requested so far, with its size after gzip, and the time of the request. */
 async function loadedFiles(tab: Tab): Promise<{ bytes: number; startTime: number }[]> {
   const entries = await tab.page.evaluate(() => [
     { name: `${location.origin}/`, startTime: 0 },
@@ -100,7 +100,7 @@ const sum = (files: readonly { readonly bytes: number }[]) =>
 
 let many: Promise<unknown> | undefined;
 
-/** A conversation of 10,000 messages, put into the store once. */
+/** Imports a conversation of 10,000 messages into the store, once. */
 function prepareMany(stage: Stage): Promise<unknown> {
   const turns = Array.from({ length: 5_000 }, (_, n) => [
     asked(`Question ${n}`),
@@ -110,7 +110,7 @@ function prepareMany(stage: Stage): Promise<unknown> {
   return many;
 }
 
-/** How long the page's main thread really ran, in seconds, so that other work of the machine counts for nothing. */
+/** Measures the CPU time of the page's main thread, in seconds, so that other work of the machine does not count. */
 async function mainThread(tab: Tab): Promise<() => Promise<number>> {
   const cdp = await tab.context.newCDPSession(tab.page);
   await cdp.send("Performance.enable", { timeDomain: "threadTicks" });
@@ -159,7 +159,7 @@ describePage("the speed of the page", config, (stage) => {
     await tab.ended(1);
     received = 0;
     await tab.log.evaluate((log) => {
-      // What is finished must not be touched again.
+      // Finished parts must not be changed again.
       const touched: string[] = [];
       Reflect.set(window, "touched", touched);
       const observer = new MutationObserver((records) => {
@@ -169,11 +169,11 @@ describePage("the speed of the page", config, (stage) => {
         observer.observe(node, { childList: true, characterData: true, subtree: true });
       for (const row of log.querySelectorAll("[data-index] article")) watch(row);
       Reflect.set(window, "watchFinished", watch);
-      // What is read must not jump.
+      // Text that is being read must not jump.
       Reflect.set(window, "shifted", 0);
       new PerformanceObserver((list) => {
         for (const entry of list.getEntries()) {
-          // What follows a key press is what was asked for, and the end of a line that grows is not seen.
+          // A shift after a key press is requested, and the end of a line that grows is not visible.
           const sources: { node: Node | null }[] = Reflect.get(entry, "sources");
           const isSeen = sources.some(({ node }) => node?.textContent?.trim() !== "");
           if (Reflect.get(entry, "hadRecentInput") === true || !isSeen) continue;
@@ -216,7 +216,7 @@ describePage("the speed of the page", config, (stage) => {
     );
     const busySeconds = await mainThread(tab);
     await tab.begin("some growing code, please");
-    /** The share of the main thread from one delta to another. To look into the page would count as well. */
+    /** Returns the share of the main thread from one delta to another. Inspecting the page would count as well. */
     const shareBetween = async (first: number, last: number) => {
       await expect.poll(() => received, patience).toBeGreaterThan(first);
       const [busyBefore, from] = [await busySeconds(), performance.now()];
@@ -230,7 +230,7 @@ describePage("the speed of the page", config, (stage) => {
     expect(early).toBeGreaterThan(0);
     expect(early).toBeLessThan(0.4);
     expect(late).toBeLessThan(Math.max(0.3, 1.5 * early));
-    // The first lines stand as they stood, and all of them are there.
+    // The first lines are unchanged, and all of them are there.
     const code = (await tab.answers.last().locator("pre").textContent()) ?? "";
     expect(code.split("\n").length).toBeGreaterThan(2_000);
     expect(code.startsWith('const value0 = "word1"')).toBe(true);
@@ -248,7 +248,7 @@ describePage("the speed of the page", config, (stage) => {
     await tab.composer.press("Control+V");
     await tab.composer.pressSequentially("abcdefghij");
     expect(await tab.composer.inputValue()).toBe(`${line}abcdefghij`);
-    // Each key took more than a second where the browser told the direction of so much text.
+    // Each key took more than a second when the browser determined the direction of so much text.
     expect((await busySeconds()) - before).toBeLessThan(5);
     const sending = await busySeconds();
     await tab.composer.press("Enter");
@@ -257,7 +257,7 @@ describePage("the speed of the page", config, (stage) => {
     expect((await busySeconds()) - sending).toBeLessThan(5);
   }, 120_000);
 
-  it("shows the end to whoever joins a turn in a later step", async () => {
+  it("shows the end to a client that joins a turn in a later step", async () => {
     const tab = await stage().open();
     const id = await tab.begin("a tall answer, please");
     await tab.log.getByText("The newest line").waitFor();
@@ -273,7 +273,7 @@ describePage("the speed of the page", config, (stage) => {
   it("opens 10,000 messages at their end, with one window of history and few rows, and keeps the place when more comes", async () => {
     await prepareMany(stage());
     const tab = await stage().open("about:blank");
-    // What comes from above is held back, to look at the place before and after.
+    // Earlier messages are held back, to compare the position before and after.
     const held = await tab.hold(/\/conversations\/ten-thousand\?.*beforeSeq/);
     await tab.page.goto(stage().url);
     await tab.composer.waitFor();
@@ -292,7 +292,7 @@ describePage("the speed of the page", config, (stage) => {
 
     await tab.log.evaluate((box) => box.scrollTo(0, 500));
     await expect.poll(held.asked, patience).toBe(1);
-    /** The first message in view, and where it stands once nothing is measured and moved any more. */
+    /** Returns the first message in view, and its position once nothing is measured and moved any more. */
     const firstSeen = () =>
       tab.log.evaluate(async (box) => {
         const look = () => {
@@ -356,7 +356,7 @@ describePage("the speed of the page", config, (stage) => {
     await tab.page.mouse.move((box?.x ?? 0) + 200, (box?.y ?? 0) + 200);
     const busySeconds = await mainThread(tab);
     const [busyBefore, from] = [await busySeconds(), performance.now()];
-    // Many screens a second, which is more than anyone can read.
+    // Many screens a second, which is more than a person can read.
     for (let turn = 0; turn < 120; turn += 1) {
       await tab.page.mouse.wheel(0, -600);
       await tab.page.evaluate(async () => {
@@ -369,7 +369,7 @@ describePage("the speed of the page", config, (stage) => {
     );
     expect(pages).toBeGreaterThan(1);
     expect(seen.frames).toBeGreaterThan(120);
-    // There is some room above the first message, and a new row may be smaller than it was thought to be.
+    // There is some room above the first message, and a new row may be smaller than estimated.
     expect(seen.emptiest).toBeLessThan(0.15);
     expect(seen.mostRows).toBeLessThan(60);
     expect(share).toBeGreaterThan(0);

@@ -3,7 +3,7 @@ import { gzipSync } from "node:zlib";
 import { rolldown } from "rolldown";
 import { describe, expect, it } from "vitest";
 
-/** The size of what a page loads for an entry, minified and compressed, in KB. */
+/** Returns the size of what a page loads for an entry, minified and compressed, in KB. */
 async function bundleSize(entry: string): Promise<{ kilobytes: number; imports: readonly string[] }> {
   const input = new URL(entry, import.meta.url).pathname;
   const build = await rolldown({ input, platform: "browser", external: ["react"] });

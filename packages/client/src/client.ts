@@ -24,11 +24,11 @@ import { ParleyRequestError } from "./requests/request-error.js";
 import { sendMessage } from "./requests/send-message.js";
 import { exportConversation, importConversation } from "./requests/transfer.js";
 
-/** How to reach a server. */
+/** Options of a client. */
 export interface ClientOptions {
-  /** Where the server is, as `http://127.0.0.1:4141`, with the path that it is mounted under. */
+  /** Address of the server, such as `http://127.0.0.1:4141`, with the path that it is mounted under. */
   readonly url: string;
-  /** Absent: a page of the server's own origin, which has a cookie, or a server that asks for no key. */
+  /** Absent: for a page of the server's own origin, which has a cookie, or a server that requires no key. */
   readonly apiKey?: string | undefined;
   /** Absent: the global one. */
   readonly fetch?: typeof fetch | undefined;
@@ -36,9 +36,9 @@ export interface ClientOptions {
   readonly WebSocket?: SocketConstructor | null | undefined;
   /** Keeps messages that the server does not have beyond the life of the page. Absent: they live as long as the client. */
   readonly storage?: OutboxStorage | undefined;
-  /** When listeners hear of changes. Absent: with the next animation frame, or within 16 ms. */
+  /** Schedule for notifying listeners of changes. Absent: with the next animation frame, or within 16 ms. */
   readonly schedule?: Schedule | undefined;
-  /** How soon to reconnect, how often to ping, how long to linger. */
+  /** Delays of reconnects, pings and lingering subscriptions. */
   readonly pace?: Partial<ConnectionPace> | undefined;
   /** The wall clock. */
   readonly now?: (() => number) | undefined;
@@ -48,30 +48,29 @@ export interface ClientOptions {
 
 /** A typed client. */
 export interface ParleyClient {
-  /** Where the server is. */
+  /** Address of the server. */
   readonly url: string;
   /** Calls any JSON route: `request("GET /conversations/:id/meta", { params: { id } })`. */
   readonly request: Request;
-  /** Calls any route, and gives its answer as it is: for the bytes of files. */
+  /** Calls any route and returns its response unread: for the bytes of files. */
   readonly call: Caller;
   /**
-   * Sends a message and gives the events of its turn, through `turn-sealed`, or through the `status` that says that it
-   * waits for input. With a message id, sending the same
-   * again gives the same turn. Leaving early does not touch the turn. While another turn runs it is refused: a message
-   * that may wait is for `send`.
+   * Sends a message and yields the events of its turn, through `turn-sealed`, or through the `status` that reports
+   * that it waits for input. With a message id, sending the same again returns the same turn. Leaving early does not
+   * affect the turn. While another turn runs, the message is refused: a message that may wait is for `send`.
    */
   chat(
     request: Omit<SendMessageRequest, "ifBusy">,
     options?: { readonly signal?: AbortSignal | undefined },
   ): AsyncIterable<AgentEvent>;
-  /** Sends a message in one attempt and gives its receipt; its turn runs on. `ifBusy` says whether it may wait. */
+  /** Sends a message in one attempt and returns its receipt; its turn continues. `ifBusy` sets if it may wait. */
   send(
     request: SendMessageRequest,
     options?: { readonly signal?: AbortSignal | undefined },
   ): Promise<MessageReceipt>;
-  /** Follows a conversation by server-sent events, and comes back by itself when it is cut off. */
+  /** Follows a conversation by server-sent events, and reconnects by itself when it is cut off. */
   follow(conversationId: string, options?: FollowOptions): AsyncIterable<SseMessage>;
-  /** A conversation as text: `jsonl` one line at a time with its line feed, `markdown` as it comes. */
+  /** Yields a conversation as text: `jsonl` one line at a time with its line feed, `markdown` as it comes. */
   exportConversation(
     id: string,
     format: "jsonl" | "markdown",
@@ -82,18 +81,18 @@ export interface ParleyClient {
     lines: AsyncIterable<string> | Iterable<string> | string,
     options?: { readonly id?: string | undefined; readonly signal?: AbortSignal | undefined },
   ): Promise<ImportResponse>;
-  /** The connection; one for all callers. */
+  /** Returns the connection, which all callers share. */
   connect(): Connection;
 }
 
-/** A client of the server at `options.url`. */
+/** Creates a client of the server at `options.url`. */
 export function createClient(options: ClientOptions): ParleyClient {
   const url = options.url.replace(/\/+$/, "");
   if (!/^https?:\/\/[^/]/.test(url)) {
     throw new ParleyRequestError("invalid_request", `url: "${options.url}" is no http address`);
   }
   const { apiKey, storage, now = Date.now, random = Math.random, schedule = frameSchedule } = options;
-  // Called as a function of its own: browsers refuse a `fetch` that belongs to another object.
+  // Called as a plain function: browsers refuse a `fetch` that is called as a method of another object.
   const ask: typeof fetch = options.fetch ?? ((input, init) => fetch(input, init));
   const call = createCaller({ url, apiKey, fetch: ask });
   const request: Request = async (name, ...[input]) => {

@@ -15,7 +15,7 @@ import type { ServerLimits, ServerPace } from "./limits/server-limits.js";
 import type { Beat } from "./stream/beat.js";
 import type { Telemetry } from "./telemetry/telemetry.js";
 
-/** What the parts of one app share. */
+/** State and settings that the parts of one app share. */
 export interface AppContext {
   readonly runtime: Runtime;
   readonly limits: ServerLimits;
@@ -24,7 +24,7 @@ export interface AppContext {
   readonly logger: Logger;
   readonly places: KnownPlaces;
   readonly gatekeeper: Gatekeeper;
-  /** Identifies callers in place of keys, where a host does so. */
+  /** Identifies callers in place of keys, if the host does so. */
   readonly authenticate?: Authenticate;
   readonly keys: KeyRing;
   readonly rate: RateLimiter;
@@ -32,11 +32,11 @@ export interface AppContext {
   readonly connections: Connections;
   /** Keeps event streams alive. */
   readonly heartbeat: Beat;
-  /** Finds out which sockets have nobody at their other end. */
+  /** Detects sockets whose client is gone. */
   readonly ping: Beat;
   readonly telemetry: Telemetry | undefined;
   readonly version: string;
-  /** Whether JSON answers are compressed here, and not by a host. */
+  /** True if JSON answers are compressed here, and not by a host. */
   readonly compresses: boolean;
   /** Messages that a page offers to begin a conversation with. */
   readonly starters: readonly string[];
@@ -44,20 +44,20 @@ export interface AppContext {
   readonly instance: string;
   /** The published contract. */
   contract(): JsonObject;
-  /** Whether the app or its node takes no more work. */
+  /** Returns true if the app or its node accepts no more work. */
   draining(): boolean;
   /** Refuses work while the app or its node is shutting down. */
   checkDraining(): void;
 }
 
-/** What a request carries through the app. `incoming` and `outgoing` are absent in a call within the process. */
+/** Values that a request carries through the app. `incoming` and `outgoing` are absent in a call within the process. */
 export interface AppEnv {
   readonly Bindings: {
     readonly incoming?: IncomingMessage;
     readonly outgoing?: ServerResponse;
     /** Present while a socket is being opened. */
     readonly wss?: object;
-    /** Told when the socket will be opened, by those who have to answer otherwise. */
+    /** Set when the socket will be opened, for code that otherwise has to answer. */
     readonly handshake?: { isAccepted: boolean };
   };
   readonly Variables: {
@@ -66,7 +66,7 @@ export interface AppEnv {
     conversationId: string;
     /** The route's name, for logs and figures. */
     route: string;
-    /** Resolves when a streamed answer is over. */
+    /** Resolves when a streamed answer has ended. */
     streaming: Promise<unknown>;
     failure: ParleyError;
     /** Makes the answer to a failure, below a face whose protocol has a shape of its own. */

@@ -19,15 +19,18 @@ import { openSocket } from "./socket/open-socket.js";
 export interface ParleyApp {
   /** To be mounted: `yours.route("/", app.hono)`. */
   readonly hono: Hono<AppEnv>;
-  /** Answers a request of this very process, without a socket. */
+  /** Answers a request of the same process, without a socket. */
   fetch(request: Request): Response | Promise<Response>;
-  /** Takes no more work: sockets and event streams are told to connect elsewhere, and what would open a turn is refused. */
+  /**
+   * Accepts no more work: sockets and event streams are closed so that clients connect elsewhere, and what would open
+   * a turn is refused.
+   */
   drain(): void;
-  /** Ends every connection. The runtime is the caller's, and goes on. */
+  /** Ends every connection. The runtime belongs to the caller, and continues. */
   close(): Promise<void>;
 }
 
-/** Makes the app of a runtime. It answers on its own, and can be mounted in another Hono app. */
+/** Creates the app of a runtime. It answers on its own, and can be mounted in another Hono app. */
 export function createApp(runtime: Runtime, options: AppOptions = {}): ParleyApp {
   const hono = new OpenAPIHono<AppEnv>();
   let isDraining = false;
@@ -58,7 +61,7 @@ export function createApp(runtime: Runtime, options: AppOptions = {}): ParleyApp
     if (page !== undefined || new URL(c.req.url).pathname !== "/") return next();
     return c.text(plainRoot);
   });
-  // Mounted under a path, everything below it is Parley's to answer; at the root it may be someone else's.
+  // Mounted under a path, everything below it is answered by Parley; at the root it may belong to another app.
   hono.all("*", (c, next) => (routePath(c) === "/*" ? next() : refuseAddress()));
   hono.notFound(async (c) => (await page?.(c, { isNowhere: true })) ?? refuseAddress());
 

@@ -15,7 +15,10 @@ import { Beat } from "./stream/beat.js";
 import { createSilentLogger } from "./telemetry/logging.js";
 import { createTelemetryHooks, type Telemetry } from "./telemetry/telemetry.js";
 
-/** Makes what the parts of one app share. With `authenticate`, the host decides who calls, and keys are not read. */
+/**
+ * Creates the context that the parts of one app share. With `authenticate`, the host identifies callers, and keys are
+ * not read.
+ */
 export function createContext(
   runtime: Runtime,
   options: AppOptions & { readonly authenticate?: Authenticate },
@@ -37,7 +40,7 @@ export function createContext(
     places: {
       hosts: new Set((options.hosts ?? []).map((host) => hostName(host) ?? host)),
       origins: new Set((options.origins ?? []).map(originOf)),
-      // Only a server that believes its own machine has to fear a name that points to it.
+      // Only a server that trusts its own machine has to check for a name that points to it.
       anyHost: authenticate !== undefined,
     },
     gatekeeper: new Gatekeeper({ mode: options.auth ?? "auto", owner: options.owner ?? "local", ring: keys }),
@@ -60,7 +63,7 @@ export function createContext(
   };
 }
 
-/** Asks again whether the callers of open connections are still welcome. Returns a function that stops it. */
+/** Checks repeatedly that the callers of open connections are still admitted. Returns a function that stops it. */
 export function recheckCallers(app: AppContext): () => void {
   // As often as a key is looked up again.
   const rechecks = new Beat(app.clock, app.pace.keyMs);
@@ -69,7 +72,7 @@ export function recheckCallers(app: AppContext): () => void {
     app.connections
       .recheck((callers) => app.gatekeeper.findUnwelcome(callers))
       .catch(() => {
-        // The store is unavailable; the next check asks again.
+        // The store is unavailable; the next check tries again.
       });
   });
 }
@@ -85,7 +88,7 @@ function originOf(text: string): string {
     const { origin } = new URL(text);
     if (origin !== "null") return origin;
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw new ParleyError(
     "invalid_request",

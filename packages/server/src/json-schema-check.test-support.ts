@@ -15,8 +15,9 @@ interface Schema {
 }
 
 /**
- * What in a value is not as a schema of an OpenAPI document says, as a list of complaints. Stricter than JSON Schema in
- * one point: members that the schema does not name are wrong, so that a contract cannot be silent about what is sent.
+ * Returns the differences between a value and a schema of an OpenAPI document, as a list of complaints. Stricter than
+ * JSON Schema in one point: members that the schema does not name are wrong, so that a contract cannot omit what is
+ * sent.
  */
 export function complaints(document: object, schema: Schema, value: unknown, path = "$"): string[] {
   if (schema.$ref !== undefined) {

@@ -8,7 +8,7 @@ const names: Readonly<Record<Role, string>> = {
   system: "System",
 };
 
-/** A conversation for reading: headings by who speaks, the texts as they are, tools as code. */
+/** Formats a conversation for reading: headings by role, the texts as they are, tools as code. */
 export async function* toMarkdown(lines: AsyncIterable<ExportLine>): AsyncGenerator<string> {
   let last: Pick<StoredChunk, "messageId" | "role"> | undefined;
   for await (const line of lines) {
@@ -25,7 +25,7 @@ export async function* toMarkdown(lines: AsyncIterable<ExportLine>): AsyncGenera
   }
 }
 
-/** A chunk as Markdown; empty where there is nothing to read. */
+/** Formats a chunk as Markdown; empty if there is nothing to read. */
 export function chunkText(chunk: Chunk): string {
   switch (chunk.type) {
     case "text":
@@ -58,7 +58,7 @@ function quote(text: string): string {
     .join("\n");
 }
 
-/** A fence longer than any inside. */
+/** Returns a fence longer than any inside. */
 function fence(text: string, language = ""): string {
   let longest = 2;
   for (const [run] of text.matchAll(/`{3,}/g)) longest = Math.max(longest, run.length);

@@ -49,7 +49,7 @@ function refuseMethod(c: Context<AppEnv>, allowed: readonly string[]): Response 
   });
 }
 
-/** Refuses an address that nothing answers at. */
+/** Refuses an address without a route. */
 export function refuseAddress(): never {
   throw new RequestRefusal(
     "invalid_request",

@@ -17,7 +17,7 @@ const mediaTypes = {
 
 const anyBytes = z.string().openapi({ type: "string", format: "binary" });
 
-/** Puts a route into the contract that is published, with the schemas that it is checked by. */
+/** Adds a route to the published contract, with the schemas that check it. */
 export function publishEndpoint(app: OpenAPIHono<AppEnv>, endpoint: Endpoint): void {
   const [method = "", path = ""] = endpoint.name.split(" ");
   const content = { [mediaTypes[endpoint.format ?? "json"]]: { schema: endpoint.response } };
@@ -82,7 +82,7 @@ export function publishEndpoint(app: OpenAPIHono<AppEnv>, endpoint: Endpoint): v
   );
 }
 
-/** The contract as OpenAPI 3.1. */
+/** Returns the contract as OpenAPI 3.1. */
 export function contractOf(app: OpenAPIHono<AppEnv>, version: string): JsonObject {
   const document = app.getOpenAPI31Document({
     openapi: "3.1.0",

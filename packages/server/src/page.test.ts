@@ -35,7 +35,7 @@ beforeEach(async () => {
 
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** An answer as it travels: `fetch` would unpack it. */
+/** Returns an answer as it was sent: `fetch` would decompress it. */
 async function rawAnswer(path: string, headers: Record<string, string>) {
   const asked = request(server.url + path, { headers });
   asked.end();
@@ -140,7 +140,7 @@ describe("the page", () => {
     const refused = await sent({ "accept-encoding": "gzip;q=0, br" });
     expect(refused.headers["content-encoding"]).toBeUndefined();
 
-    // A build that replaces the file is what comes next.
+    // A build that replaces the file is served next.
     writeFileSync(join(folder, "page", "assets", "large-1a2b.js"), `${code}export {};`);
     const after = await sent({ "accept-encoding": "gzip" });
     expect(gunzipSync(after.body).toString()).toBe(`${code}export {};`);

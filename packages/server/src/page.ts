@@ -28,9 +28,9 @@ const types: Readonly<Record<string, string>> = {
   ".txt": "text/plain; charset=utf-8",
 };
 
-/** Of these, a browser is sent fewer bytes; pictures and fonts are compressed already. */
+/** Types that are compressed for browsers; pictures and fonts are compressed already. */
 const compressible = /^(text|application\/(json|manifest|wasm)|image\/svg)/;
-/** What is smaller fits into one packet either way. */
+/** A smaller file fits into one packet either way. */
 const leastCompressed = 1_000;
 
 interface PageFile {
@@ -39,14 +39,14 @@ interface PageFile {
   readonly modifiedMs: number;
 }
 
-/** Answers with a file of the page, or with nothing where it has none. */
+/** Answers with a file of the page, or with undefined if it has none. */
 type PageHandler = (
   c: Context<AppEnv>,
-  /** Nobody else has an answer: a person who came to this address is told so by the page's document, with 404. */
+  /** Set if no route answers the address: a user who opens it is shown the page's document, with 404. */
   options?: { readonly isNowhere?: boolean },
 ) => Promise<Response | undefined>;
 
-/** Serves the files of a page, and its one document for all the addresses that the page itself knows. */
+/** Serves the files of a page, and its one document for all the addresses that the page itself handles. */
 export function servePage(folder: string): PageHandler {
   const root = resolve(folder);
   const packed = packOnce();
@@ -66,7 +66,7 @@ export function servePage(folder: string): PageHandler {
     const version = `${file.size.toString(16)}-${Math.floor(file.modifiedMs).toString(16)}`;
     const etag = `"${version}${isPacked ? "-gzip" : ""}"`;
     const isAsset = !isDocument && pathname.startsWith("/assets/");
-    // The names of assets change with what is in them; all else is asked for again each time.
+    // The names of assets change with their content; everything else is revalidated each time.
     const headers: Record<string, string> = {
       etag,
       "cache-control": isAsset ? "public, max-age=31536000, immutable" : "no-cache",
@@ -84,14 +84,14 @@ export function servePage(folder: string): PageHandler {
     }
     headers["content-length"] = String(file.size);
     if (c.req.method === "HEAD" || file.size === 0) return c.body(null, status, headers);
-    // No further than what was announced: a build may write to the file meanwhile.
+    // No further than the announced length: a build may write to the file meanwhile.
     const read = createReadStream(file.path, { end: file.size - 1 });
     const body = Readable.toWeb(read) as ReadableStream<Uint8Array>;
     return c.body(body, status, headers);
   };
 }
 
-/** Compresses each file once, and again after it has changed. A page is small, so that all of it is kept. */
+/** Compresses each file once, and again after it has changed. A page is small, so all of it is kept. */
 function packOnce(): (file: PageFile) => Promise<Uint8Array<ArrayBuffer>> {
   const kept = new Map<
     string,
@@ -110,7 +110,9 @@ function packOnce(): (file: PageFile) => Promise<Uint8Array<ArrayBuffer>> {
   };
 }
 
-/** A file of the folder by its address. Nothing outside of it, not by dots and not by links, and nothing hidden. */
+/**
+ * Finds a file of the folder by its address. Nothing outside of it, neither by dots nor by links, and nothing hidden.
+ */
 async function findFile(root: string, pathname: string): Promise<PageFile | undefined> {
   let decoded: string;
   try {
@@ -129,7 +131,7 @@ async function findFile(root: string, pathname: string): Promise<PageFile | unde
   }
 }
 
-/** What stands at the root of a server without a page. */
+/** Text at the root of a server without a page. */
 export const plainRoot = `This is Parley, a conversation runtime for LLM agents.
 
 The contract of its API is at /openapi.json, and its socket is at /ws. There is no page here:

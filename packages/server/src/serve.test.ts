@@ -283,7 +283,7 @@ describe("a request that offers another protocol", () => {
   it("gets the whole of an answer that its connection does not take at once", async () => {
     const folder = mkdtempSync(join(tmpdir(), "parley-page-"));
     try {
-      // More than both ends of a connection keep for one who does not read.
+      // More than both ends of a connection buffer for a client that does not read.
       writeFileSync(join(folder, "large.bin"), randomBytes(16_000_000));
       const server = await startTestServer({ page: { folder } });
       const body = { conversationId: "c1", message: "long ".repeat(40_000) };
@@ -294,7 +294,7 @@ describe("a request that offers another protocol", () => {
         const offer = { connection: "Upgrade", upgrade: "h2c" };
         const asked = request(server.url + path, { headers: offer }).end();
         const [answer] = (await once(asked, "response")) as [IncomingMessage];
-        // Nobody reads it yet, while others ask and are answered.
+        // It is not read yet, while other requests are answered.
         expect((await server.call("GET", "/health")).status).toBe(200);
         const pieces: Buffer[] = [];
         for await (const piece of answer) pieces.push(piece as Buffer);

@@ -15,32 +15,32 @@ import { breakOffUnreadAnswers } from "./http/unread-answers.js";
 import { defaultServerLimits, defaultServerPace } from "./limits/server-limits.js";
 import { createSocketServer } from "./socket/socket-server.js";
 
-/** Where a server listens, beside what it is. */
+/** Options of the app and its address. */
 export interface ServeOptions extends AppOptions {
   /** Default `127.0.0.1`. Anything beyond this machine needs an API key. */
   readonly host?: string;
-  /** Default 4141; 0 takes any that is free. */
+  /** Default 4141; 0 takes any free port. */
   readonly port?: number;
-  /** Listen beyond this machine without a key: whoever reaches the port owns the conversations. */
+  /** Listen beyond this machine without a key: any caller that reaches the port owns the conversations. */
   readonly insecure?: boolean;
 }
 
-/** A server that listens. */
+/** A listening server. */
 export interface RunningServer {
   readonly url: string;
   readonly port: number;
   /**
-   * Shuts down: no more work is taken, sockets are told to connect elsewhere (1012), turns finish their step and are
-   * handed to other nodes, or sealed at the deadline; until then they can be read and stopped. The runtime is drained,
-   * but the caller's to close. Called again, it waits for the same end.
+   * Shuts down: no more work is accepted, sockets are closed with 1012 so that clients connect elsewhere, turns finish
+   * their step and are handed to other nodes, or sealed at the deadline; until then they can be read and stopped. The
+   * runtime is drained, but closing it is up to the caller. Another call waits for the same end.
    */
   close(options?: { readonly deadlineMs?: number }): Promise<void>;
 }
 
 const defaultDeadlineMs = 20_000;
-/** What is left for connections to end by themselves once no turn runs any more. */
+/** Time for connections to end by themselves once no turn runs any more. */
 const lingerMs = 1_000;
-/** And for the last words to those that did not. */
+/** Time for the last bytes to those that did not. */
 const lastWordsMs = 100;
 
 /** Serves a runtime on one port: HTTP, the socket, and the page if there is one. */
@@ -51,7 +51,7 @@ export async function serve(runtime: Runtime, options: ServeOptions = {}): Promi
   const app = createApp(runtime, { compress: true, ...options, auth, hosts });
   const frameBytes = options.limits?.frameBytes ?? defaultServerLimits.frameBytes;
   const listener = getRequestListener(app.hono.fetch as Parameters<typeof getRequestListener>[0], {
-    // Browsers always say whom they mean, and HTTP/1.1 must; others need not.
+    // Browsers always send the host, and HTTP/1.1 requires it; other clients need not.
     hostname: "localhost",
     errorHandler: answerUnread,
   });
@@ -61,11 +61,11 @@ export async function serve(runtime: Runtime, options: ServeOptions = {}): Promi
     createServer: ((settings: object) => createServer(settings, listener)) as typeof createServer,
   }) as ReturnType<typeof createServer>;
 
-  // Node's own limit of a whole request: a long upload that makes progress is to come through.
+  // Node's own limit of a whole request: a long upload that makes progress must succeed.
   server.requestTimeout = options.pace?.bodyTotalMs ?? defaultServerPace.bodyTotalMs;
   answerOtherUpgrades(server);
   breakOffUnreadAnswers(server, options.pace?.unreadMs ?? defaultServerPace.unreadMs);
-  // Those of sockets too, which the server itself loses sight of.
+  // Includes those of sockets, which the server itself does not track.
   const connections = new Set<Socket>();
   server.on("connection", (connection: Socket) => {
     connections.add(connection);
@@ -77,7 +77,7 @@ export async function serve(runtime: Runtime, options: ServeOptions = {}): Promi
       server.listen(options.port ?? 4141, host, resolve);
     });
   } catch (error) {
-    // Nobody gets hold of the app to close it: what it does by the clock would keep the process alive.
+    // The caller does not get the app and cannot close it: its timers would keep the process alive.
     await app.close();
     throw listenFailure(error as NodeJS.ErrnoException, host, options.port);
   }
@@ -86,12 +86,12 @@ export async function serve(runtime: Runtime, options: ServeOptions = {}): Promi
 
   let closed: Promise<void> | undefined;
   const shutDown = async (deadlineMs: number) => {
-    // Whoever keeps a connection for later would find it closed then.
+    // A client that keeps a connection for later would find it closed.
     server.prependListener("request", (_, response) => {
       response.shouldKeepAlive = false;
     });
     app.drain();
-    // Until its turns have ended, the server is there for those who read them and stop them.
+    // Until its turns have ended, the server answers clients that read and stop them.
     let isClosed: Promise<void>;
     try {
       await runtime.drain({ deadlineMs });
@@ -103,7 +103,7 @@ export async function serve(runtime: Runtime, options: ServeOptions = {}): Promi
     const linger = setTimeout(
       () => {
         void app.close();
-        // What was said last is still to be written.
+        // The last bytes are still to be written.
         cut = setTimeout(() => {
           for (const connection of connections) connection.destroy();
         }, lastWordsMs);
@@ -125,7 +125,7 @@ export async function serve(runtime: Runtime, options: ServeOptions = {}): Promi
   };
 }
 
-/** The answer to a request that could not even be read as one. */
+/** Answers a request that could not be parsed. */
 function answerUnread(thrown: unknown): Response {
   const requestId = randomUUID();
   const response = problemResponse(
@@ -138,7 +138,7 @@ function answerUnread(thrown: unknown): Response {
   return response;
 }
 
-/** Decides who is asked for a key; refuses to listen beyond this machine where nobody would be. */
+/** Decides if keys are required; refuses to listen beyond this machine without one. */
 async function authFor(runtime: Runtime, options: ServeOptions, host: string): Promise<AuthMode> {
   const { auth = "auto", insecure = false } = options;
   if (isLoopback(host)) return auth;
@@ -158,7 +158,7 @@ async function authFor(runtime: Runtime, options: ServeOptions, host: string): P
       `host: ${host} is reachable from other machines, and there is no API key yet: ${advice}`,
     );
   }
-  // Once it is reachable, it stays closed, even if the last key is taken away.
+  // Once it is reachable, it keeps requiring keys, even if the last key is removed.
   return "keys";
 }
 

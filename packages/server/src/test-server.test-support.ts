@@ -35,9 +35,9 @@ export interface TestServer {
   readonly server: RunningServer;
   readonly faults: StoreFaults;
   readonly provider: ScriptedProvider;
-  /** Answers to a message that says "wait" go on when this is opened. */
+  /** Answers to a message that says "wait" continue when this is opened. */
   readonly gate: Gate;
-  /** Makes a key and returns its secret. */
+  /** Creates a key and returns its secret. */
   key(owner: string, scopes?: readonly KeyScope[]): Promise<string>;
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
   socket(options?: SocketOptions): Promise<TestSocket>;
@@ -61,16 +61,16 @@ export interface Answer {
 }
 
 export interface TestServerOptions extends Omit<ServeOptions, "clock"> {
-  /** Of the server alone; the runtime's is the machine's. */
+  /** Of the server only; the runtime uses the machine's. */
   readonly clock?: Clock;
   readonly script?: (gate: Gate) => ScriptSource;
   readonly runtimeLimits?: Partial<RuntimeLimits>;
   readonly fileLimits?: Partial<FileLimits>;
   /** Beside the one that every test server has. */
   readonly tools?: readonly Tool<never>[];
-  /** Where further tools come from. */
+  /** Source of further tools. */
   readonly toolSource?: ToolSource;
-  /** Where webhooks go. Default: nowhere, successfully. */
+  /** Receiver of webhooks. Default: none, successfully. */
   readonly webhooks?: RecordingWebhooks;
 }
 
@@ -81,8 +81,8 @@ afterEach(async () => {
 });
 
 /**
- * Says what it was told, word for word; waits at the gate first if it was told to wait, and calls a tool of the caller
- * if it was told to show a page.
+ * Returns a script that echoes the message, waits at the gate first if the message asks to wait, and calls a tool of
+ * the caller if it asks to show a page.
  */
 function echo(at: Gate): ScriptSource {
   return ({ messages }) => {
@@ -213,7 +213,7 @@ export async function callServer(
   };
 }
 
-/** The problem that an answer is. */
+/** Returns the problem of an answer. */
 export function problemOf(answer: Answer): Problem {
   if (!answer.headers.get("content-type")?.startsWith("application/problem+json")) {
     throw new Error(`Not a problem: ${answer.status} ${answer.text.slice(0, 200)}`);
@@ -230,7 +230,7 @@ export interface SocketOptions extends ClientOptions {
 export class TestSocket {
   readonly raw: WebSocket;
   readonly messages: WsServerMessage[] = [];
-  /** How many messages each frame held. */
+  /** Number of messages in each frame. */
   readonly frames: number[] = [];
   readonly closed: Promise<{ code: number; reason: string }>;
   #read = 0;
@@ -260,7 +260,7 @@ export class TestSocket {
     this.raw.send(typeof message === "string" ? message : JSON.stringify(message));
   }
 
-  /** The next message of this type that was not read yet; those before it are passed over. */
+  /** Returns the next message of this type that was not read yet; those before it are skipped. */
   async next<Type extends WsServerMessage["type"]>(
     type: Type,
     matches: (message: WsServerMessage & { type: Type }) => boolean = () => true,
@@ -278,7 +278,7 @@ export class TestSocket {
     }
   }
 
-  /** The next event of this type. */
+  /** Returns the next event of this type. */
   async event(type: string) {
     return (await this.next("chat.delta", ({ event }) => event.type === type)).event;
   }
@@ -296,7 +296,7 @@ export async function openTestSocket(url: string, options: SocketOptions = {}): 
   return socket;
 }
 
-/** One server-sent event, taken apart. */
+/** One parsed server-sent event. */
 export interface SseEvent {
   readonly event?: string;
   readonly id?: string;
@@ -312,7 +312,7 @@ export async function* readSse(response: Response): AsyncGenerator<SseEvent> {
   for await (const bytes of response.body ?? []) {
     const piece = decoder.decode(bytes, { stream: true });
     pieces.push(piece);
-    // A long event comes in many pieces: they are only joined when it may be whole.
+    // A long event arrives in many pieces: they are only joined when it may be complete.
     if (!piece.includes("\n\n") && !piece.startsWith("\n")) continue;
     const parts = pieces.join("").split("\n\n");
     pieces = [parts.pop() ?? ""];
@@ -328,7 +328,7 @@ export async function* readSse(response: Response): AsyncGenerator<SseEvent> {
   }
 }
 
-/** The lines of an NDJSON answer. */
+/** Returns the lines of an NDJSON answer. */
 export function jsonLines<T>(body: string): T[] {
   return body
     .split("\n")

@@ -6,9 +6,9 @@ import type { ParleyUIMessage } from "./ui-message.js";
 
 type Given<T> = T | (() => T | Promise<T>);
 
-/** How a transport reaches Parley. */
+/** Options of a `ParleyChatTransport`. */
 export interface ParleyChatTransportOptions {
-  /** Where the face is mounted. Default `/api/chat`. */
+  /** Path that the face is mounted under. Default `/api/chat`. */
   readonly api?: string;
   /** Headers of every request, such as `Authorization`. */
   readonly headers?: Given<Record<string, string> | Headers>;
@@ -16,7 +16,7 @@ export interface ParleyChatTransportOptions {
   readonly body?: Given<object>;
   readonly credentials?: RequestCredentials;
   readonly fetch?: typeof globalThis.fetch;
-  /** Attempts to go on with a stream that was cut, until it fails. Default 8. */
+  /** Attempts to resume a stream that was cut, before it fails. Default 8. */
   readonly attempts?: number;
   /** The longest wait between two attempts. Default 5 s. */
   readonly maxDelayMs?: number;
@@ -35,7 +35,7 @@ interface Answer {
   readonly chatId: string;
   readonly headers: Record<string, string>;
   readonly signal: AbortSignal | undefined;
-  /** Sends the request again: it does nothing that the first one has done. */
+  /** Sends the request again. It repeats nothing that the first one has done. */
   readonly repeat: () => Promise<Response>;
   /** Steps of the message that the server leaves out of this answer, because the page has them. */
   readonly steps?: number;
@@ -43,18 +43,18 @@ interface Answer {
 }
 
 /**
- * A `ChatTransport` for Parley. It sends the last message only, and when the connection drops it goes on behind the last
+ * A `ChatTransport` for Parley. It sends the last message only. When the connection drops, it resumes after the last
  * chunk it has, in the same stream: the page never sees the drop, and nothing is shown twice.
  */
 export class ParleyChatTransport<Message extends UIMessage = ParleyUIMessage>
   implements ChatTransport<Message>
 {
-  /** A page that has a part of the answer is sent the rest; one that has nothing of it, all. */
+  /** A page that has a part of the answer is sent the rest; a page that has none of it is sent all of it. */
   readonly resumeStreamIsReplay = false;
   readonly #options: ParleyChatTransportOptions;
   readonly #api: string;
   readonly #query: string;
-  /** Answers whose connection was lost for good, by chat: the SDK keeps what it has of them for a resume. */
+  /** Answers whose connection was lost permanently, by chat: the SDK keeps what it has of them for a resume. */
   readonly #lost = new Map<string, { readonly answer: Answer; readonly place: StreamPlace }>();
 
   constructor(options: ParleyChatTransportOptions = {}) {
@@ -122,7 +122,7 @@ export class ParleyChatTransport<Message extends UIMessage = ParleyUIMessage>
     return this.#stream(answer, response);
   }
 
-  /** Stops the running answer. `stop()` of the SDK only leaves it: the answer goes on. */
+  /** Stops the running answer. `stop()` of the SDK only disconnects: the answer continues. */
   async stop(chatId: string): Promise<void> {
     const headers = await this.#headers(undefined);
     await succeeded(await this.#fetch(`/${encodeURIComponent(chatId)}/stop`, { method: "POST", headers }));
@@ -161,7 +161,7 @@ export class ParleyChatTransport<Message extends UIMessage = ParleyUIMessage>
     });
   }
 
-  /** The chunks of an answer over as many connections as it takes. */
+  /** Yields the chunks of an answer over as many connections as it takes. */
   async *#chunks(
     answer: Answer,
     first: Response,
@@ -180,7 +180,7 @@ export class ParleyChatTransport<Message extends UIMessage = ParleyUIMessage>
     }
   }
 
-  /** Connects again behind what was received, until it succeeds or the attempts are used up. */
+  /** Connects again after what was received, until it succeeds or the attempts are used up. */
   async #goOn(answer: Answer, place: StreamPlace, cause: unknown): Promise<Response> {
     const { attempts = 8, maxDelayMs = 5_000 } = this.#options;
     let failure: unknown = cause;
@@ -200,7 +200,7 @@ export class ParleyChatTransport<Message extends UIMessage = ParleyUIMessage>
       }
     }
     if (answer.turnId !== undefined) this.#lost.set(answer.chatId, { answer, place });
-    // By these words the SDK knows that it may resume.
+    // The SDK recognizes by this message that it may resume.
     throw new TypeError("network error: the connection to the server was lost", { cause: failure });
   }
 
@@ -226,7 +226,7 @@ class CutShort {
   cause: unknown = new TypeError("The connection was lost");
 }
 
-/** Reads one connection's chunks. `cut` says afterwards whether more was to come. */
+/** Reads one connection's chunks. `cut` reports afterwards if more was to come. */
 async function* readChunks(
   response: Response,
   signal: AbortSignal | undefined,

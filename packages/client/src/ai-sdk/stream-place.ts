@@ -8,7 +8,7 @@ interface PlacedChunk {
   readonly toolCallId?: string;
 }
 
-/** Chunks that may come in another order, or again, and change nothing then: outcomes of calls, and data. */
+/** Chunks that may arrive in another order, or again, without effect: outcomes of calls, and data. */
 const uncounted = /^(tool-output|data)-/;
 
 /**

@@ -13,7 +13,7 @@ import type { UIMessage } from "ai";
 export type ParleyMessageMetadata = {
   /** The turn: equal to the message's id. */
   turnId?: string;
-  /** The model that was asked, as `credential/model`. */
+  /** The model of the turn, as `credential/model`. */
   model?: string;
   /** Epoch milliseconds. */
   createdAt?: number;
@@ -22,7 +22,7 @@ export type ParleyMessageMetadata = {
   /** Tokens that the conversation occupies now. Absent: unknown. */
   contextSize?: number;
   durationMs?: number;
-  /** Why the turn ended. Absent while it runs or waits. */
+  /** Reason why the turn ended. Absent while it runs or waits. */
   reason?: OpenUnion<TurnReason>;
   /** Present when the turn failed. */
   error?: { code: OpenUnion<ErrorCode>; message: string };
@@ -32,8 +32,8 @@ export type ParleyMessageMetadata = {
 export type ParleySteering = { messages: { id: string; text: string }[] };
 
 /**
- * Question that a tool asks while it runs. `POST /conversations/:id/pending/:requestId` answers it; `decision` says that
- * somebody has.
+ * Question that a tool asks while it runs. `POST /conversations/:id/pending/:requestId` answers it; `decision` is set
+ * once it is answered.
  */
 export type ParleyQuestion = {
   requestId: string;

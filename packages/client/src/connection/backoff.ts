@@ -1,6 +1,6 @@
 /**
- * How long to wait before the next attempt, in milliseconds: a random share of a span that doubles with every
- * attempt that failed, so that clients that were cut off together do not come back together.
+ * Returns the wait before the next attempt, in milliseconds: a random share of a span that doubles with every failed
+ * attempt, so that clients that were cut off together do not come back together.
  */
 export function backoffMs(
   attempt: number,

@@ -13,17 +13,20 @@ import type { ConnectionPace } from "./pace.js";
 import type { SocketConstructor } from "./socket.js";
 import { SocketLink } from "./socket-link.js";
 
-/** Where the connection stands. */
+/** State of a connection. */
 export interface ConnectionState {
-  /** `waiting`: it broke, and is tried again at `retryAt`. `closed`: for good; `error` says why, if not by `close()`. */
+  /**
+   * `waiting`: it broke, and is tried again at `retryAt`. `closed`: permanently; `error` has the reason unless
+   * `close()` did it.
+   */
   readonly phase: "connecting" | "open" | "waiting" | "closed";
-  /** How many attempts have failed since it was last open. */
+  /** Number of failed attempts since it was last open. */
   readonly attempt: number;
-  /** When it is tried again, in epoch milliseconds. */
+  /** Time of the next attempt, in epoch milliseconds. */
   readonly retryAt?: number;
-  /** Whether it was ever open: before that, a page says "connecting", after it, "connection lost". */
+  /** True if it was ever open: before that, a page shows "connecting", after it, "connection lost". */
   readonly everOpen: boolean;
-  /** Why it is closed. */
+  /** Reason why it is closed. */
   readonly error?: Failure;
 }
 
@@ -34,13 +37,13 @@ export interface Connection {
   subscribe(listener: () => void): () => void;
   /** Follows a conversation; `release()` it when done. */
   conversation(id: string): ConversationHandle;
-  /** The same handle without holding it: nothing is loaded or followed until someone does. */
+  /** Returns the same handle without holding it: nothing is loaded or followed until a caller holds it. */
   peek(id: string): ConversationHandle;
   readonly list: ConversationListHandle;
-  /** Hears that someone asks every client to show a conversation. Returns a function that stops. */
+  /** Calls back when a user asks every client to show a conversation. Returns a function that stops. */
   onOpenRequest(listener: (conversationId: string) => void): () => void;
   /**
-   * Calls back when it has changed what the open turn of any conversation waits for; with undefined when it waits for
+   * Calls back when what the open turn of any conversation waits for has changed; with undefined when it waits for
    * nothing. Needs a socket. Returns a function that stops.
    */
   onWaiting(listener: (conversationId: string, waiting: WaitingInfo | undefined) => void): () => void;
@@ -49,7 +52,7 @@ export interface Connection {
   close(): void;
 }
 
-/** What a connection is made of. */
+/** Dependencies of a connection. */
 export interface ConnectionOptions {
   readonly url: string;
   readonly apiKey: string | undefined;
@@ -63,7 +66,7 @@ export interface ConnectionOptions {
   readonly random: () => number;
 }
 
-/** Opens a connection. How it lives is told in `socket-link.ts`, where the socket is. */
+/** Opens a connection. `socket-link.ts` describes its phases. */
 export function createConnection(options: ConnectionOptions, onClosed: () => void): Connection {
   const { call, request, storage, schedule, pace, now, random } = options;
   const isSocket = options.WebSocket !== null;
@@ -82,7 +85,7 @@ export function createConnection(options: ConnectionOptions, onClosed: () => voi
     listListener.onUp();
     for (const each of rooms.all()) each.onUp();
   };
-  // Calls may fail though the socket is there, as when a device is offline for a moment.
+  // Calls may fail while the socket is open, as when a device is offline for a moment.
   const wake = () => {
     for (const each of rooms.all()) each.retryNow();
   };
@@ -147,7 +150,7 @@ export function createConnection(options: ConnectionOptions, onClosed: () => voi
   return connection;
 }
 
-/** Functions that are called back, each until it is taken out again. */
+/** Creates a set of callbacks, each of which is called until it is removed. */
 function createListeners<Args extends readonly unknown[]>() {
   const listeners = new Set<(...args: Args) => void>();
   return {
@@ -163,7 +166,7 @@ function createListeners<Args extends readonly unknown[]>() {
   };
 }
 
-/** Calls back when the network is back, or the page is looked at again. Returns a function that stops. */
+/** Calls back when the network is back, or the page is visible again. Returns a function that stops. */
 function watchPage(onBack: () => void): () => void {
   const page = globalThis.document as Document | undefined;
   const onVisible = () => {

@@ -4,7 +4,7 @@ import type { ListListener } from "../conversations/conversation-list.js";
 import type { Failure } from "../state/conversation-state.js";
 import type { Listener } from "./link.js";
 
-/** Who hears what a server says. */
+/** Receivers of the server's messages. */
 export interface Audience {
   conversation(id: string): Listener | undefined;
   readonly list: ListListener;
@@ -13,12 +13,12 @@ export interface Audience {
 }
 
 /**
- * Kinds that concern nobody here: the link has sent what a receipt is for, and what a compaction added comes as chunks. The
- * rest is for other kinds of clients.
+ * Kinds without a receiver here: the link handles receipts, and what a compaction added comes as chunks. The rest is
+ * for other kinds of clients.
  */
 type PassedOver = "chat.receipt" | "chat.responded" | "conversation.compacted" | "catalog" | "error" | "pong";
 
-/** Brings a message of the server to whom it concerns. Messages of kinds that are not known are left out. */
+/** Passes a message of the server to its receiver. Messages of unknown kinds are left out. */
 export function dispatchMessage(message: WsServerMessage, audience: Audience): void {
   switch (message.type) {
     case "chat.delta":
@@ -30,7 +30,7 @@ export function dispatchMessage(message: WsServerMessage, audience: Audience): v
       audience.conversation(message.conversationId)?.onFrame(message);
       return;
     case "chat.error":
-      // One that names a message is the link's, which has sent it.
+      // An error that names a message belongs to the link, which has sent it.
       if (message.conversationId !== undefined && message.messageId === undefined)
         audience.conversation(message.conversationId)?.onFailure(failureOf(message));
       return;
@@ -64,7 +64,7 @@ export function dispatchMessage(message: WsServerMessage, audience: Audience): v
   }
 }
 
-/** Returns what an error message says, as the state shows it. */
+/** Returns the failure of an error message, as the state shows it. */
 export function failureOf({ code, message, retryable = isRetryable(code) }: WsChatError): Failure {
   return { code, message, retryable };
 }

@@ -6,7 +6,7 @@ import { followConversation } from "./follow-conversation.js";
 import type { Link, Listener, OutgoingMessage } from "./link.js";
 import type { ConnectionPace } from "./pace.js";
 
-/** What an event link needs, and whom it tells. */
+/** Dependencies and callbacks of an event link. */
 export interface EventLinkOptions {
   readonly call: Caller;
   readonly pace: ConnectionPace;

@@ -3,27 +3,27 @@ import { type Caller, parseJson, transportError } from "../requests/request.js";
 import { backoffMs } from "./backoff.js";
 import { readEvents } from "./read-events.js";
 
-/** How a conversation is followed by server-sent events. */
+/** Options for following a conversation by server-sent events. */
 export interface FollowOptions {
-  /** Where to follow on from. Absent: from the first event of the turn that runs. */
+  /** Cursor to resume from. Absent: from the first event of the turn that runs. */
   readonly cursor?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** How often, and how soon, to come back. */
+/** Delays and callbacks of reconnects. */
 export interface FollowPace {
   readonly minMs: number;
   readonly maxMs: number;
   readonly random: () => number;
-  /** Hears that it was cut off and when it comes back. */
+  /** Called when it was cut off, with the delay until it reconnects. */
   readonly onWait?: (attempt: number, ms: number) => void;
-  /** Hears that it is connected. */
+  /** Called when it is connected. */
   readonly onOpen?: () => void;
 }
 
 /**
- * Follows a conversation by server-sent events. When it is cut off it comes back by the newest cursor, and ends
- * only when the signal aborts or the server refuses for good.
+ * Follows a conversation by server-sent events. When it is cut off it reconnects with the newest cursor, and ends only
+ * when the signal aborts or the server refuses permanently.
  */
 export async function* followConversation(
   call: Caller,
@@ -40,7 +40,7 @@ export async function* followConversation(
         accept: "text/event-stream",
         signal,
       });
-      // A `fetch` that does not heed the signal answers also when nobody asks any more.
+      // A `fetch` that ignores the signal answers even when no caller waits for it any more.
       if (!signal?.aborted) pace.onOpen?.();
       if (response.body === null) return;
       for await (const { data } of readEvents(response.body, signal)) {

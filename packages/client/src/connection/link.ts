@@ -13,23 +13,23 @@ export type OutgoingMessage = SendMessageRequest & {
   readonly messageId: string;
 };
 
-/** How followed conversations reach the server: a socket, or an event stream for each. */
+/** Transport of followed conversations: a socket, or an event stream for each. */
 export interface Link {
-  /** Whether anything can be asked for now. If not, `onUp` says when. */
+  /** Returns true if requests can be sent now. If not, `onUp` reports when they can. */
   isOpen(): boolean;
-  /** Follows on from a cursor. What was followed of the conversation before is replaced. */
+  /** Follows from a cursor. Replaces an earlier subscription to the conversation. */
   follow(conversationId: string, cursor: string): void;
   unfollow(conversationId: string): void;
   /**
-   * Makes one attempt to send a message. Resolves when it is durable; rejects when it is refused, or with `network` when
-   * the link breaks before. Nobody waits for the outcome once the signal has aborted.
+   * Makes one attempt to send a message. Resolves when it is durable; rejects when it is refused, or with `network`
+   * when the link breaks before. The outcome is ignored once the signal has aborted.
    */
   send(message: OutgoingMessage, signal: AbortSignal): Promise<MessageReceipt>;
 }
 
-/** What a conversation hears from its link. */
+/** Callbacks of a conversation for its link. */
 export interface Listener {
-  /** The link is open: follow on, and send what waits. */
+  /** The link is open: follow again, and send what waits. */
   onUp(): void;
   onFrame(frame: SseMessage): void;
   /** Following has failed. */

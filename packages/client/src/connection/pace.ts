@@ -1,22 +1,22 @@
-/** How soon things are done. All in milliseconds. */
+/** Delays and timeouts of a connection, in milliseconds. */
 export interface ConnectionPace {
   /** The first wait before a reconnect is up to this long; it doubles with every failure. */
   readonly retryMinMs: number;
   /** The longest wait before a reconnect. */
   readonly retryMaxMs: number;
-  /** How long a socket may take to open. */
+  /** Time that a socket may take to open. */
   readonly openMs: number;
-  /** How long a page of a conversation, the list or figures may take to load, and one attempt to send a message. */
+  /** Time that a page of a conversation, the list or figures may take to load, and one attempt to send a message. */
   readonly loadMs: number;
-  /** How often an open socket is asked whether it still carries anything. */
+  /** Interval of the pings over an open socket. */
   readonly pingMs: number;
-  /** How long the answer may take before the socket counts as dead. */
+  /** Time that the answer to a ping may take before the socket counts as dead. */
   readonly pongMs: number;
-  /** How long a conversation is still followed after the last one who held it let go. */
+  /** Time that a conversation is still followed after its last holder released it. */
   readonly lingerMs: number;
 }
 
-/** What a client does unless it is told otherwise. */
+/** Defaults of a client. */
 export const defaultPace: ConnectionPace = {
   retryMinMs: 250,
   retryMaxMs: 15_000,

@@ -16,12 +16,12 @@ import type { Link, OutgoingMessage } from "./link.js";
 import type { ConnectionPace } from "./pace.js";
 import type { Socket, SocketConstructor } from "./socket.js";
 
-/** Codes with which a server refuses for good: the key, or what it allows. */
+/** Codes with which a server refuses permanently: the key, or what it allows. */
 const refusalCodes = [4401, 1008];
-/** The code with which a server closes when a frame was larger than it takes. */
+/** The code with which a server closes when a frame was larger than it accepts. */
 const tooLargeCode = 1009;
 const queueSurface = "message-queue";
-/** After this long an open socket counts as stable, whether or not it has said anything. */
+/** After this long an open socket counts as stable, even without a message. */
 const stableMs = 5_000;
 
 /** A message that was sent over this socket and has no outcome. */
@@ -31,7 +31,7 @@ interface Unanswered {
   readonly reject: (error: ParleyRequestError) => void;
 }
 
-/** What a socket link needs, and whom it tells. */
+/** Dependencies and callbacks of a socket link. */
 export interface SocketLinkOptions {
   readonly url: string;
   readonly apiKey: string | undefined;
@@ -48,22 +48,22 @@ export interface SocketLinkOptions {
 /**
  * One socket for everything. It is in one of four phases:
  *
- * - `connecting`: a socket was asked for. When it opens: `open`. When it closes, or takes too long: `waiting`.
- * - `open`: everyone who follows something is told so and follows on from where they stand, and what was sent
- *   without an outcome is sent again. Every 20 seconds a ping goes out; if nothing at all comes back within 10, the
- *   socket is dead whatever it says itself, and given up: `waiting`. When it closes: `waiting`, also with 1012 (the
- *   server restarts) and 1013 (this client was too slow): cursors make coming back cheap. When it closes with 4401
- *   or 1008, the server refuses: `closed`. When it closes with 1009, a frame was too large for the server: the largest
- *   message without an outcome has failed, lest it be sent again for ever, and `waiting`.
+ * - `connecting`: a socket was requested. When it opens: `open`. When it closes, or takes too long: `waiting`.
+ * - `open`: all followers are notified and resume from their cursors, and what was sent without an outcome is sent
+ *   again. Every 20 seconds a ping goes out; if nothing at all comes back within 10, the socket counts as dead
+ *   whatever its own state, and is given up: `waiting`. When it closes: `waiting`, also with 1012 (the server
+ *   restarts) and 1013 (this client was too slow): cursors make reconnecting cheap. When it closes with 4401 or 1008,
+ *   the server refuses: `closed`. When it closes with 1009, a frame was too large for the server: the largest message
+ *   without an outcome fails, so that it is not sent again forever, and `waiting`.
  * - `waiting`: for a random share of a span that begins at a quarter of a second and doubles up to 15, then
- *   `connecting`. At once when the network comes back, when the page is looked at again, and when someone asks.
- *   The span begins anew once the server has said more than it says to everyone who comes, or after five seconds.
- * - `closed`: for good, until someone asks to try again; after `close()`, for ever.
+ *   `connecting`. At once when the network comes back, when the page is visible again, and when a caller requests it.
+ *   The span is reset once the server has sent more than it sends to every new client, or after five seconds.
+ * - `closed`: until a caller requests another attempt; after `close()`, permanently.
  *
- * A browser does not tell why a socket could not be opened. So after a socket that never opened, the server is asked
- * over HTTP who this client is: if it refuses that, the socket is refused too.
+ * A browser does not report why a socket could not be opened. So after a socket that never opened, the client asks the
+ * server over HTTP for its identity: if the server refuses that, the socket is refused too.
  *
- * A socket that was given up is not listened to any more, so only one is ever heard.
+ * Events of a socket that was given up are ignored, so only one socket is ever in use.
  */
 export class SocketLink implements Link {
   readonly #options: SocketLinkOptions;
@@ -110,7 +110,7 @@ export class SocketLink implements Link {
     });
   }
 
-  /** Asks whether the socket still carries anything. */
+  /** Checks that the socket still responds. */
   ping(): void {
     if (!this.#isOpen) return;
     this.#say({ type: "ping" });
@@ -128,7 +128,7 @@ export class SocketLink implements Link {
     try {
       socket = new WebSocket(`${url.replace(/^http/, "ws")}/ws`, protocols);
     } catch (error) {
-      // Neither the address nor the key will be better next time.
+      // Neither the address nor the key would be valid on the next attempt.
       this.#refuse(
         new ParleyRequestError("invalid_request", `No socket to ${url}: ${toFailure(error).message}`),
       );
@@ -180,13 +180,13 @@ export class SocketLink implements Link {
     try {
       value = JSON.parse(String(data));
     } catch {
-      // Whoever speaks here is no Parley server; the next ping will show it.
+      // Not a Parley server; the next ping will show it.
       return;
     }
     // Several messages in one frame come as a list.
     const messages = (Array.isArray(value) ? value : [value]) as readonly WsServerMessage[];
     for (const message of messages) {
-      // The catalog comes with every socket, also with one that breaks as soon as it is used.
+      // The catalog comes with every socket, even with one that breaks as soon as it is used.
       if (message.type !== "catalog") this.#proved();
       if (message.type === "chat.receipt" || message.type === "chat.error") this.#answered(message);
       dispatchMessage(message, this.#options.audience);
@@ -212,14 +212,14 @@ export class SocketLink implements Link {
     });
   }
 
-  /** The socket is good for something: should it break, the first wait is a short one again. */
+  /** Records that the socket works: if it breaks, the first wait is a short one again. */
   #proved(): void {
     if (this.#attempt === 0) return;
     this.#attempt = 0;
     this.#put("open");
   }
 
-  /** The socket is there, but nothing comes through. */
+  /** Gives up a socket that is open but does not respond. */
   #lost(): void {
     const wasOpen = this.#isOpen;
     this.#letGo(4000);
@@ -240,7 +240,10 @@ export class SocketLink implements Link {
     } else this.#wait(wasOpen);
   }
 
-  /** If a frame was too large, it is this one, in bytes: whatever else was said is short. */
+  /**
+   * Returns the message that was too large, if a frame was: the largest one in bytes, since all other frames are
+   * short.
+   */
   #largestUnanswered(): Unanswered | undefined {
     const sizeOf = ({ message }: Unanswered) => new Blob([JSON.stringify(message)]).size;
     let largest: Unanswered | undefined;
@@ -249,7 +252,7 @@ export class SocketLink implements Link {
     return largest;
   }
 
-  /** Closes the socket, if a code is given, and listens to it no more. */
+  /** Closes the socket, if a code is given, and ignores its events from now on. */
   #letGo(code: number | undefined): void {
     for (const timer of [this.#timer, this.#pinging, this.#deadline]) clearTimeout(timer);
     this.#deadline = undefined;
@@ -262,7 +265,7 @@ export class SocketLink implements Link {
     try {
       socket?.close(code);
     } catch {
-      // It is as closed as it will ever be.
+      // It cannot be closed any further.
     }
   }
 

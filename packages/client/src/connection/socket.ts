@@ -1,9 +1,9 @@
-/** What a socket tells when it has received something. */
+/** Event of a socket that has received something. */
 export interface SocketMessageEvent {
   readonly data: unknown;
 }
 
-/** What a socket tells when it has closed. */
+/** Event of a socket that has closed. */
 export interface SocketCloseEvent {
   readonly code: number;
 }
@@ -17,5 +17,5 @@ export interface Socket {
   addEventListener(type: "close", listener: (event: SocketCloseEvent) => void): void;
 }
 
-/** Makes sockets. */
+/** Constructor of sockets. */
 export type SocketConstructor = new (url: string, protocols?: string[]) => Socket;

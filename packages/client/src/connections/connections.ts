@@ -20,7 +20,7 @@ export interface ConnectionRequests {
   add(connection: AddConnectionRequest, options?: CallOptions): Promise<ConnectionInfo>;
   /** Renames one, or changes its key, address or models. */
   change(name: string, change: ChangeConnectionRequest, options?: CallOptions): Promise<ConnectionInfo>;
-  /** Removes one with its key. Returns false where there was none. */
+  /** Removes one with its key. Returns false if there was none. */
   remove(name: string, options?: CallOptions): Promise<boolean>;
   /** Asks a provider for its models: with these settings, or with those of the connection of this name. */
   test(connection: ConnectionSettings | string, options?: CallOptions): Promise<TestConnectionResponse>;

@@ -14,7 +14,7 @@ import type {
 } from "@parley/wire";
 import type { ConversationState } from "../state/conversation-state.js";
 
-/** How a message is sent. */
+/** Options of a message. */
 export interface SendOptions {
   /**
    * While a turn runs: `reject` refuses the message with `turn_active`, `queue` lets it wait for a turn of its own,
@@ -28,9 +28,9 @@ export interface SendOptions {
   readonly reasoningEffort?: ReasoningEffort | undefined;
   /** System instructions for this turn. */
   readonly instructions?: string | undefined;
-  /** Makes the conversation temporary, where the message creates it. */
+  /** Makes the conversation temporary, if the message creates it. */
   readonly temporary?: boolean | undefined;
-  /** Uploaded files, which stand behind the text in this order. The text may be empty then. */
+  /** Uploaded files, which follow the text in this order. The text may then be empty. */
   readonly files?: readonly UploadInfo[] | undefined;
 }
 
@@ -71,25 +71,25 @@ export interface ConversationHandle extends InputAnswers {
    */
   send(text: string, options?: SendOptions): Promise<MessageReceipt>;
   /**
-   * Forgets a pending message; its `send` rejects with `canceled`. Should it have arrived though no receipt came, it is
+   * Forgets a pending message; its `send` rejects with `canceled`. If it arrived although no receipt came, it is
    * removed from the server's queue as soon as that can be done; if it was delivered by then, it stays delivered.
    */
   cancel(messageId: string): void;
   /** Sends a failed message again, as it was and under its id. */
   retry(messageId: string): Promise<MessageReceipt>;
-  /** Changes a message that waits. `message_conflict` once it was delivered. */
+  /** Changes a message that waits. Fails with `message_conflict` once it was delivered. */
   editQueued(messageId: string, change: QueueEdit): Promise<QueueResponse>;
   removeQueued(messageId: string): Promise<QueueResponse>;
-  /** Goes on after a pause. */
+  /** Continues the queue after a pause. */
   resumeQueue(): Promise<EnqueueResponse>;
-  /** Stops the running turn. What it has said is kept. */
+  /** Stops the running turn. Its output so far is kept. */
   stop(): Promise<StopResponse>;
   /** Loads the page before the oldest message. */
   loadEarlier(limit?: number): Promise<void>;
   /** Loads as many pages as it takes to hold this seq. */
   loadThrough(seq: number): Promise<void>;
-  /** Loads everything anew, after a failure. */
+  /** Loads everything again, after a failure. */
   reload(): void;
-  /** Done with it. It is followed until nobody holds it any more. */
+  /** Releases the handle. The conversation is followed until its last holder has released it. */
   release(): void;
 }

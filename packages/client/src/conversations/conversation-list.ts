@@ -9,26 +9,26 @@ import { createStore, type Schedule } from "./store.js";
 export interface ConversationListState {
   readonly conversations: readonly ConversationMeta[];
   readonly phase: "loading" | "ready" | "failed";
-  /** Whether there are more to load. */
+  /** True if there are more to load. */
   readonly hasMore: boolean;
   readonly error?: Failure;
 }
 
 /** The list of conversations, kept up to date while the connection is open. */
 export interface ConversationListHandle {
-  /** Begins to load the list when it is first asked. */
+  /** Returns the state. The first call begins to load the list. */
   getState(): ConversationListState;
   /** Calls back when the list has changed. Returns a function that stops. */
   subscribe(listener: () => void): () => void;
   /** Loads the next page. */
   loadMore(): Promise<void>;
-  /** Loads the list anew. */
+  /** Loads the list again. */
   refresh(): Promise<void>;
 }
 
-/** What the list hears from the connection. */
+/** Callbacks of the list for the connection. */
 export interface ListListener {
-  /** The connection is open: what was told meanwhile was missed. */
+  /** The connection is open: changes that were published meanwhile were missed. */
   onUp(): void;
   onUpdated(meta: ConversationMeta): void;
   onStatus(conversationId: string, status: ConversationStatus, waiting: WaitingInfo | undefined): void;
@@ -37,7 +37,7 @@ export interface ListListener {
 
 const pageSize = 50;
 
-/** The list, and what tells it of changes. Nothing is loaded before someone asks. */
+/** Creates the list and the callbacks that update it. Nothing is loaded before the first `getState`. */
 export function createConversationList(
   request: Request,
   schedule: Schedule,
@@ -50,16 +50,16 @@ export function createConversationList(
   let isAsked = false;
   let before: string | undefined;
   let loading: Promise<void> | undefined;
-  /** The load behind the one that is under way. */
+  /** The load after the one that is in progress. */
   let following: Promise<void> | undefined;
-  /** What was told while a page was on its way, which may be older. Null: it is gone. */
+  /** Changes received while a page was loading, which may be older. Null: deleted. */
   let news = new Map<string, ConversationMeta | null>();
 
   const put = (conversations: readonly ConversationMeta[], more: Partial<ConversationListState> = {}) => {
     const { error: _, ...state } = store.get();
     store.set({ ...state, ...more, conversations });
   };
-  /** Loads pages until there are at least so many. */
+  /** Loads pages until there are at least `count` conversations. */
   const load = async (from: readonly ConversationMeta[], count: number, start: string | undefined) => {
     news = new Map();
     let all = from;
@@ -74,12 +74,12 @@ export function createConversationList(
     for (const [id, meta] of news) all = without(all, id).concat(meta ?? []);
     put(sorted(all), { phase: "ready", hasMore: next !== undefined });
   };
-  /** To be called only while nothing is loaded: one load at a time. */
+  /** Starts a load. Only while no other one is in progress. */
   const begin = (work: () => Promise<void>) => {
     loading = work()
       .catch((error: unknown) => {
         const { conversations, phase } = store.get();
-        // A list that is shown stays, and is loaded anew when the connection is back.
+        // A list that is shown stays, and is loaded again when the connection is back.
         const failed = phase === "ready" && conversations.length > 0 ? "ready" : "failed";
         store.set({ ...store.get(), phase: failed, error: toFailure(error) });
       })
@@ -91,7 +91,7 @@ export function createConversationList(
   const refresh = (): Promise<void> => {
     isAsked = true;
     if (loading !== undefined) {
-      // What is on its way may have been read before what this is to show.
+      // The load in progress may have been read before the change that this one has to show.
       following ??= loading.then(() => {
         following = undefined;
         return refresh();
@@ -165,7 +165,7 @@ function without(conversations: readonly ConversationMeta[], id: string): Conver
   return conversations.filter((conversation) => conversation.id !== id);
 }
 
-/** A page behind what is loaded; where both have a conversation, the page is newer. */
+/** Adds a page after what is loaded; if both have a conversation, the page is newer. */
 function merge(
   loaded: readonly ConversationMeta[],
   page: readonly ConversationMeta[],

@@ -23,12 +23,12 @@ import { inputAnswers } from "./input-answers.js";
 import { createStore, type Schedule, type Store } from "./store.js";
 import { TurnFigures } from "./turn-figures.js";
 
-/** How many chunks a page of history has. */
+/** Chunks in a page of history. */
 const pageSize = 200;
-/** How long after a snapshot the figures of missed turns are asked for. */
+/** Delay between a snapshot and the request for the figures of missed turns. */
 const figuresAfterMs = 100;
 
-/** What a followed conversation needs. */
+/** Dependencies of a followed conversation. */
 export interface FollowEnvironment {
   readonly link: Link;
   readonly request: Request;
@@ -40,12 +40,12 @@ export interface FollowEnvironment {
 }
 
 /**
- * One conversation that is followed: loads it, folds what the link brings, and sends what the user says.
+ * One conversation that is followed: loads it, folds the frames of the link, and sends the user's messages.
  *
- * It begins with the newest page of history. Then it follows on from the seq before the newest turn in that page:
- * whatever was committed since, and all that was told of a turn that is open, comes with the subscription, so
- * nothing falls between. Frames count only behind the snapshot that opens a subscription; what comes before it
- * belongs to another one. After a break it follows on by the newest cursor, and nothing is loaded again.
+ * It begins with the newest page of history. Then it follows from the seq before the newest turn in that page:
+ * everything that was committed since, and all events published of a turn that is open, come with the subscription, so
+ * nothing is missed in between. Frames count only after the snapshot that opens a subscription; earlier ones belong to
+ * another subscription. After a break it resumes with the newest cursor, and nothing is loaded again.
  */
 export class FollowedConversation implements Listener {
   readonly id: string;
@@ -57,11 +57,11 @@ export class FollowedConversation implements Listener {
   #loading: Promise<void> | undefined;
   #loadAbort: AbortController | undefined;
   #earlier: Promise<void> | undefined;
-  /** Where to follow on from before the first snapshot. */
+  /** Cursor to follow from before the first snapshot. */
   #start: string | undefined;
-  /** Whether this subscription has had its snapshot. */
+  /** True once this subscription has received its snapshot. */
   #isJoined = false;
-  /** True once the queue was told since the link is up: what was told is newer than what a snapshot has. */
+  /** True once the queue was published since the link is up: that queue is newer than the one of a snapshot. */
   #isQueueTold = false;
   readonly #figures: TurnFigures;
   #attempt = 0;
@@ -83,7 +83,7 @@ export class FollowedConversation implements Listener {
       now: env.now,
       state: this.#store.get,
       change: (by) => this.#change(by),
-      // A conversation that a message makes was not there before.
+      // A conversation that a message creates did not exist before.
       onOutcome: () => this.#loadIfMissing(),
     });
     this.#figures = new TurnFigures({
@@ -134,7 +134,7 @@ export class FollowedConversation implements Listener {
     queueMicrotask(() => this.#loadUnlessSending());
   }
 
-  /** Nobody is interested any more. What was sent and has no outcome is reported as canceled. */
+  /** Stops following: no caller holds it any more. What was sent and has no outcome is reported as canceled. */
   stop(): void {
     this.#isStarted = false;
     this.#loadAbort?.abort();
@@ -145,12 +145,12 @@ export class FollowedConversation implements Listener {
     this.#outbox.end();
   }
 
-  /** Whether a message has no outcome yet. */
+  /** True while a message has no outcome. */
   get isBusy(): boolean {
     return this.#outbox.isBusy;
   }
 
-  /** Sends at once what waits to be sent again. */
+  /** Sends pending retries at once. */
   retryNow(): void {
     this.#outbox.wake();
   }
@@ -165,7 +165,7 @@ export class FollowedConversation implements Listener {
 
   onFrame(frame: Parameters<Listener["onFrame"]>[0]): void {
     if (frame.type === "chat.snapshot") this.#join(frame);
-    // Its log was replaced. The newest page is enough here, whereas the frames that follow bring all of it.
+    // Its log was replaced. The newest page is enough here, while the frames that follow would bring all of it.
     else if (frame.type === "chat.reset" && frame.turnId === undefined && this.#isJoined) this.#reload();
     else if (this.#isJoined) this.#change((state) => applyFrame(state, frame));
   }
@@ -173,7 +173,7 @@ export class FollowedConversation implements Listener {
   #join(snapshot: WsChatSnapshot): void {
     const { meta } = this.#state;
     if (meta !== undefined && meta.createdAt !== snapshot.meta.createdAt) {
-      // It was deleted and made again under its id: what is here is another log's.
+      // It was deleted and created again under its id: the state here belongs to another log.
       this.#reload();
       return;
     }
@@ -182,7 +182,7 @@ export class FollowedConversation implements Listener {
     const { activeTurn } = this.#state;
     if (activeTurn !== undefined && activeTurn.turnId !== snapshot.activeTurn?.turnId)
       this.#figures.turnEndedUnheard();
-    // Once all that was missed has come.
+    // After everything that was missed has arrived.
     this.#later(figuresAfterMs, () => this.#figures.load());
     this.#change((state) => {
       const queue = this.#isQueueTold ? state.queue : snapshot.queue;
@@ -193,7 +193,7 @@ export class FollowedConversation implements Listener {
   onFailure(error: Failure): void {
     this.#isJoined = false;
     if (error.code === "conversation_not_found") this.onRemoved();
-    // The cursor is none of this server's: what is here may be another log's.
+    // The cursor is not from this server: the state here may belong to another log.
     else if (error.code === "invalid_request") this.#reload();
     else if (error.retryable) this.#retryLater(() => this.#follow());
     else this.#change((state) => applyLoadFailure(state, error));
@@ -222,12 +222,12 @@ export class FollowedConversation implements Listener {
     this.#change((state) => applyLoadFailure(applyRestart(state), error));
   }
 
-  /** A conversation that begins with a message is not there before that message is: it is loaded with its receipt. */
+  /** Loads it unless a message is pending: a conversation that begins with a message is loaded with its receipt. */
   #loadUnlessSending(): void {
     if (this.#isStarted && !this.#outbox.isBusy) void this.#load();
   }
 
-  /** Loads it if nothing of it is here or on its way. */
+  /** Loads it if it is neither loaded nor being loaded. */
   #loadIfMissing(): void {
     const isMissing = this.#start === undefined && this.#loadAbort === undefined;
     if (isMissing && this.#isStarted) void this.#load();
@@ -240,7 +240,7 @@ export class FollowedConversation implements Listener {
     this.#env.link.follow(this.id, cursor);
   }
 
-  /** Loads the newest page. One that is under way is given up for the new one. */
+  /** Loads the newest page. Cancels a load in progress. */
   #load(): Promise<void> {
     this.#loadAbort?.abort();
     const abort = new AbortController();
@@ -274,11 +274,11 @@ export class FollowedConversation implements Listener {
       const error = toFailure(thrown);
       this.#change((state) => applyLoadFailure(state, error));
       if (error.code === "conversation_not_found") this.#outbox.adopt();
-      // Unless it was loaded meanwhile: what comes now may be older than what the link has brought since.
+      // Unless it was loaded meanwhile: the page may be older than what the link has brought since.
       if (error.retryable) this.#retryLater(() => this.#loadIfMissing());
     } finally {
       clearTimeout(deadline);
-      // What is left of the other one is of no use.
+      // The rest of the other load is of no use.
       abort.abort();
     }
   }
@@ -300,7 +300,7 @@ export class FollowedConversation implements Listener {
         state.meta === undefined ? state : applyMeta(state, state.meta, { contextWindow }),
       );
     } catch {
-      // The gauge keeps the window that it knew.
+      // The gauge keeps the previous window.
     }
   }
 
@@ -325,7 +325,7 @@ export class FollowedConversation implements Listener {
     } finally {
       const loaded = page;
       this.#change((state) =>
-        // It may have been loaded anew meanwhile, and hold another window.
+        // It may have been loaded again meanwhile, and hold another window.
         loaded === undefined || state.oldestSeq !== oldestSeq
           ? applyLoadingEarlier(state, false)
           : applyHistory(state, loaded),
@@ -334,7 +334,7 @@ export class FollowedConversation implements Listener {
     this.#figures.load(oldestKnown);
   }
 
-  /** Waits for the newest page: for one that has yet to be asked for, and for one that takes another's place. */
+  /** Waits for the newest page: for one that is not requested yet, and for one that replaces another. */
   async #untilLoaded(): Promise<void> {
     let loading: Promise<void> | undefined;
     do {
@@ -371,7 +371,7 @@ export class FollowedConversation implements Listener {
   }
 }
 
-/** The model whose window counts. */
+/** Returns the model whose window counts. */
 function modelOf({ effective, model }: ConversationMeta): string | undefined {
   return effective?.model ?? model;
 }

@@ -7,12 +7,12 @@ interface Room {
   leaving: ReturnType<typeof setTimeout> | undefined;
 }
 
-/** The conversations of a connection that someone holds. One that nobody holds any more is given up after a while. */
+/** The conversations of a connection that callers hold. One without a holder is given up after a while. */
 export class FollowedConversations {
   readonly #rooms = new Map<string, Room>();
   readonly #environment: () => FollowEnvironment;
 
-  /** The environment is asked for late: the link in it finds the conversations here. */
+  /** The environment is read late: the link in it finds the conversations here. */
   constructor(environment: () => FollowEnvironment) {
     this.#environment = environment;
   }
@@ -25,7 +25,7 @@ export class FollowedConversations {
     return [...this.#rooms.values()].map((room) => room.conversation);
   }
 
-  /** Its handle, to be released. It is loaded and followed from now on, if the connection is good for that. */
+  /** Returns its handle, to be released. It is loaded and followed from now on, if the connection is usable. */
   hold(id: string, isUsable: boolean): ConversationHandle {
     const room = this.#roomOf(id);
     clearTimeout(room.leaving);
@@ -43,7 +43,7 @@ export class FollowedConversations {
     };
   }
 
-  /** Its handle, which holds nothing. */
+  /** Returns its handle without holding it. */
   peek(id: string): ConversationHandle {
     return this.#roomOf(id).conversation.handle;
   }
@@ -71,7 +71,7 @@ export class FollowedConversations {
   #leaveLater(id: string, room: Room): void {
     clearTimeout(room.leaving);
     room.leaving = setTimeout(() => {
-      // What was sent is brought to its end first.
+      // Pending messages get their outcome first.
       if (room.conversation.isBusy) this.#leaveLater(id, room);
       else {
         this.#rooms.delete(id);

@@ -15,7 +15,7 @@ const response: InputResponseEntry = {
   via: "http",
 };
 
-/** Answers to a server that takes each call as `serve` says. */
+/** Creates answers to a server that handles each call with `serve`. */
 function answering(serve: () => Promise<unknown>) {
   let state: ConversationState = initialState("c");
   const calls: unknown[] = [];

@@ -5,12 +5,12 @@ import { applyResponse } from "../state/apply-send.js";
 import type { ConversationState, OwnResponse } from "../state/conversation-state.js";
 import type { InputAnswers } from "./conversation-handle.js";
 
-/** Needs of the answers of one conversation. */
+/** Dependencies of the answers of one conversation. */
 export interface InputAnswersOptions {
   readonly conversationId: string;
   readonly request: Request;
   readonly change: (by: (state: ConversationState) => ConversationState) => void;
-  /** A response without an answer for so long has failed. */
+  /** A response without an answer for this long has failed. */
   readonly timeoutMs: number;
 }
 

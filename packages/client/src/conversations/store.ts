@@ -2,8 +2,8 @@
 export type Schedule = (flush: () => void) => void;
 
 /**
- * With the next animation frame while the page is visible; in the background, where there are none, within 16 ms;
- * and where there is no page at all, as soon as what is under way is done.
+ * Calls back with the next animation frame while the page is visible; in the background, where there are none, within
+ * 16 ms; and without a page, as soon as the current work is done.
  */
 export const frameSchedule: Schedule = (flush) => {
   const page = globalThis.document as Document | undefined;
@@ -27,15 +27,15 @@ export const frameSchedule: Schedule = (flush) => {
   requestAnimationFrame(once);
 };
 
-/** A value that changes at once, and listeners that hear of it in their own pace. */
+/** A value that changes at once, and listeners that are notified on a schedule. */
 export interface Store<T> {
   get(): T;
-  /** Takes a new value; the same one changes nothing. */
+  /** Sets a new value; the same one changes nothing. */
   set(value: T): void;
   subscribe(listener: () => void): () => void;
 }
 
-/** A store whose listeners are told when `schedule` says so, once for however many changes. */
+/** Creates a store whose listeners are notified when `schedule` calls back, once for any number of changes. */
 export function createStore<T>(first: T, schedule: Schedule): Store<T> {
   const listeners = new Set<() => void>();
   let value = first;
@@ -49,7 +49,7 @@ export function createStore<T>(first: T, schedule: Schedule): Store<T> {
       try {
         listener();
       } catch (error) {
-        // One listener's mistake is its own; it surfaces where the page looks for errors.
+        // One listener's error does not affect the others; it surfaces as an uncaught error of the page.
         queueMicrotask(() => {
           throw error;
         });
@@ -69,7 +69,7 @@ export function createStore<T>(first: T, schedule: Schedule): Store<T> {
       schedule(flush);
     },
     subscribe(listener) {
-      // A function of its own, so that the same one may listen twice.
+      // A new function, so that the same listener may subscribe twice.
       const own = () => listener();
       listeners.add(own);
       return () => {

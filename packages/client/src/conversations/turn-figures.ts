@@ -2,30 +2,30 @@ import type { Request } from "../requests/request.js";
 import { applyMetrics } from "../state/apply-history.js";
 import type { ConversationState, MessageState } from "../state/conversation-state.js";
 
-/** How many turns' figures are asked for at once: more than a page of history has, most of the time. */
+/** Turns whose figures are requested at once: usually more than a page of history has. */
 const pageSize = 100;
 
-/** What they are of, and where they are shown. */
+/** Dependencies of the figures of one conversation. */
 export interface TurnFiguresOptions {
   readonly conversationId: string;
   readonly request: Request;
   readonly state: () => ConversationState;
   readonly change: (by: (state: ConversationState) => ConversationState) => void;
-  /** Whether the conversation is still followed. */
+  /** Returns true while the conversation is still followed. */
   readonly isWanted: () => boolean;
-  /** How long an answer may take: those who ask later wait for it. */
+  /** Time that a response may take: later requests wait for it. */
   readonly loadMs: number;
 }
 
 /**
- * How turns ended, and their figures. Who hears a turn end is told them; those of turns that ended while nobody
- * listened are in the metrics alone, and are asked for.
+ * Outcomes and figures of turns. A client that receives the end of a turn gets them with it; those of turns that ended
+ * while it was not subscribed are only in the metrics, and are requested.
  */
 export class TurnFigures {
   readonly #options: TurnFiguresOptions;
-  /** Whether a turn ended while nobody listened. */
+  /** True if a turn ended while the client was not subscribed. */
   #isDue = false;
-  /** The last of those who ask: one at a time, for the next one may find that nothing is missing. */
+  /** The last request: one at a time, since the next one may find that nothing is missing. */
   #loading: Promise<void> = Promise.resolve();
 
   constructor(options: TurnFiguresOptions) {
@@ -36,12 +36,12 @@ export class TurnFigures {
     this.#isDue = true;
   }
 
-  /** Asks from the newest turn on, or from before a given one, until nothing that is loaded lacks them. */
+  /** Requests figures from the newest turn on, or from before a given one, until no loaded turn lacks them. */
   load(before?: string): void {
     this.#loading = this.#loading.then(() => this.#loadMissing(before));
   }
 
-  /** The first of the loaded turns that is known to have ended: those before it were not asked for yet. */
+  /** Returns the first loaded turn that is known to have ended: those before it were not requested yet. */
   oldestKnownTurn(): string | undefined {
     const { messages, turns } = this.#options.state();
     const isKnown = ({ turnId }: MessageState) => turnId !== undefined && turns[turnId]?.reason !== undefined;
@@ -62,13 +62,13 @@ export class TurnFigures {
           query: { limit: pageSize, before: next },
           signal: AbortSignal.timeout(loadMs),
         });
-        // Behind a page of turns none of which is loaded, no other one is either.
+        // After a page without any loaded turn, no further page has one.
         isHere = turns.some(({ turnId }) => Object.hasOwn(state().turns, turnId));
         change((current) => applyMetrics(current, turns));
         next = nextBefore;
       } while (next !== undefined && isHere && this.#isUnknown());
     } catch {
-      // They are shown as unknown, until the next time.
+      // They are shown as unknown until the next attempt.
     }
   }
 

@@ -1,8 +1,8 @@
 import { ParleyRequestError } from "../requests/request-error.js";
 
 /**
- * Takes an export of several conversations apart: each begins with its own `conversation` line. Lines are handed on as
- * they are; whether they can be kept is for the server to say. Each part has to be read to its end before the next.
+ * Splits an export of several conversations: each begins with its own `conversation` line. Lines are passed on as they
+ * are; the server decides if they can be kept. Each part has to be read to its end before the next.
  */
 export async function* conversationsIn(lines: AsyncIterable<string>): AsyncIterable<AsyncIterable<string>> {
   const source = lines[Symbol.asyncIterator]();
@@ -26,7 +26,7 @@ export async function* conversationsIn(lines: AsyncIterable<string>): AsyncItera
       ended = true;
     }
     yield part();
-    // Whoever was refused in the middle did not read on: the rest of the part is skipped.
+    // A caller that was refused in the middle did not read on: the rest of the part is skipped.
     while (!ended) {
       next = await nextLine(source);
       ended = next === undefined || isStart(next);

@@ -7,8 +7,8 @@ import type { MessageState } from "../state/conversation-state.js";
 export type FileOfMessage = FileReference | UploadInfo;
 
 /**
- * The path of a file at the server, for callers that the server knows by a cookie, or that need no key. Undefined for a
- * file that cannot be read yet: the file of a message that waits in the queue.
+ * Returns the path of a file at the server, for callers that the server knows by a cookie, or that need no key.
+ * Undefined for a file that cannot be read yet: the file of a message that waits in the queue.
  */
 export function fileAddress(conversationId: string, file: FileOfMessage): string | undefined {
   if ("seq" in file && file.seq !== undefined)
@@ -16,7 +16,10 @@ export function fileAddress(conversationId: string, file: FileOfMessage): string
   return "id" in file ? `/files/${encodeURIComponent(file.id)}` : undefined;
 }
 
-/** An address of a file that needs no key and expires soon: for `<img>` and downloads of pages of other origins. */
+/**
+ * Returns an address of a file that needs no key and expires soon: for `<img>` and downloads of pages of other
+ * origins.
+ */
 export async function signedFileUrl(
   client: Pick<ParleyClient, "request" | "url">,
   conversationId: string,
@@ -40,7 +43,7 @@ export async function signedFileUrl(
   return client.url + path;
 }
 
-/** The files of messages as parts of another message: for an edit or a repetition, which a fork begins with. */
+/** Returns the files of messages as parts of another message: for an edit or a repetition, which a fork begins with. */
 export function fileParts(conversationId: string, messages: readonly MessageState[]): readonly SentPart[] {
   return messages.flatMap(({ parts }) =>
     parts.flatMap(({ chunk }): readonly SentPart[] => {
@@ -50,7 +53,7 @@ export function fileParts(conversationId: string, messages: readonly MessageStat
   );
 }
 
-/** The text of a message that waits, without the lines that stand for its files. */
+/** Returns the text of a message that waits, without the lines that represent its files. */
 export function queuedText({ text, files = [] }: Pick<QueuedMessage, "text" | "files">): string {
   let own = text;
   for (const file of files.toReversed()) {

@@ -18,8 +18,8 @@ export interface UploadFileOptions {
 }
 
 /**
- * Uploads a file in one attempt. Its bytes are read as they are sent and never held as a whole. Browsers report progress
- * through `XMLHttpRequest` alone, so there the client's own `fetch` is not used.
+ * Uploads a file in one attempt. Its bytes are read as they are sent and never held as a whole. Browsers report
+ * progress through `XMLHttpRequest` only, so there the client's own `fetch` is not used.
  */
 export async function uploadFile(
   client: Pick<ParleyClient, "call">,
@@ -36,7 +36,7 @@ export async function uploadFile(
   return (await readJson(response, signal)) as UploadInfo;
 }
 
-/** A `fetch` that sends the file piece by piece. */
+/** Returns a `fetch` that sends the file piece by piece. */
 function sendStream(
   ask: typeof fetch,
   file: UploadableFile,
@@ -51,7 +51,7 @@ function sendStream(
         onProgress(sent);
       },
     });
-    // Who gives the call up no longer reads the body, which does not end the reading of the file by itself.
+    // A canceled call stops reading the body, which does not end the reading of the file by itself.
     const signal = init?.signal ?? undefined;
     const body = file.stream().pipeThrough(counted, signal === undefined ? {} : { signal });
     // A body that is a stream needs `duplex`, which the types of the platform do not have yet.
@@ -60,7 +60,7 @@ function sendStream(
   };
 }
 
-/** A `fetch` that reports what has left, as a browser's own does not. */
+/** Returns a `fetch` that reports the bytes sent, as a browser's own does not. */
 function sendByXhr(body: Blob, onProgress: (sentBytes: number) => void): typeof fetch {
   return (url, init = {}) =>
     new Promise((resolve, reject) => {

@@ -12,7 +12,7 @@ const atOnce = 3;
 
 /** One file of a message that is being written. */
 export interface Upload {
-  /** Tells it from others in its list. */
+  /** Identifies it in its list. */
   readonly key: string;
   readonly name: string;
   /** Bytes, where they are known. */
@@ -25,16 +25,16 @@ export interface Upload {
   readonly sentBytes: number;
   readonly info?: UploadInfo;
   readonly error?: Failure;
-  /** True where the same file can be uploaded again. */
+  /** True if the same file can be uploaded again. */
   readonly retryable: boolean;
 }
 
 /** Options of a list of uploads. */
 export interface UploadsOptions {
   readonly client: Pick<ParleyClient, "call" | "request">;
-  /** Bounds of the server, as `GET /me` gives them: what is beyond them is refused before it is sent. */
+  /** Bounds of the server, as `GET /me` returns them: files beyond them are refused before they are sent. */
   readonly bounds?: (() => FileBounds | undefined) | undefined;
-  /** Files that were uploaded before, as of a draft. */
+  /** Files that were uploaded before, such as those of a draft. */
   readonly restored?: readonly UploadInfo[] | undefined;
   readonly schedule?: Schedule | undefined;
   readonly now?: (() => number) | undefined;
@@ -48,15 +48,15 @@ export interface Uploads {
   add(files: readonly UploadableFile[]): void;
   /** Uploads a failed file again. */
   retry(key: string): void;
-  /** Gives an upload up, or removes a file that is there already; the server drops it. */
+  /** Cancels an upload, or removes a file that is there already; the server drops it. */
   remove(key: string): void;
-  /** Puts files in front that were uploaded before, as of a message that is edited. */
+  /** Puts files in front that were uploaded before, such as those of a message that is edited. */
   restore(files: readonly UploadInfo[]): void;
   /** Takes the files that are ready, for `send`, and empties the list. */
   take(): readonly UploadInfo[];
 }
 
-/** A list of uploads. Three are on their way at a time; each has an outcome of its own. */
+/** Creates a list of uploads. Three are uploaded at a time; each has an outcome of its own. */
 export function createUploads(options: UploadsOptions): Uploads {
   const { client, bounds = () => undefined, schedule = frameSchedule, now = Date.now } = options;
   const sources = new Map<string, UploadableFile>();
@@ -157,7 +157,7 @@ function withoutError({ error: _, ...upload }: Upload): Upload {
   return { ...upload, status: "waiting", sentBytes: 0 };
 }
 
-/** Why a file cannot be added to these. */
+/** Returns the reason why a file cannot be added. */
 function refusal(
   { size = 0 }: UploadableFile,
   others: readonly Upload[],

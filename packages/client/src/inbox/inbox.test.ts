@@ -8,7 +8,7 @@ function request(conversationId: string, requestId: string, createdAt: number): 
   return { conversationId, requestId, createdAt } as PendingRequest;
 }
 
-/** A server in the test's hand: its answers come when the test says so. */
+/** A server that the test controls: its responses come when the test sends them. */
 function serving(requests: PendingRequest[], most = 100) {
   const asked: { query: PendingQuery; answer: (by?: Error) => void }[] = [];
   const listeners = new Set<(conversationId: string, waiting: WaitingInfo | undefined) => void>();
@@ -78,7 +78,7 @@ describe("the inbox", () => {
     await server.answer(1);
     expect(server.asked[1]?.query).toMatchObject({ conversationId: "c" });
     expect(server.ids()).toEqual(["a1", "c1", "b1"]);
-    // One that ends or goes on is known without asking; one that never waited changes nothing.
+    // One that ends or continues is known without a request; one that never waited changes nothing.
     server.tell("a", 0);
     server.tell("z", 0);
     expect(server.ids()).toEqual(["c1", "b1"]);
@@ -89,7 +89,7 @@ describe("the inbox", () => {
     const requests = [request("a", "a1", 1)];
     const server = serving(requests);
     server.inbox.getState();
-    // Decided while the list is on its way.
+    // Decided while the list is loading.
     server.tell("a", 0);
     await server.answer(0);
     requests.length = 0;

@@ -17,11 +17,11 @@ export interface InboxState {
 
 /** The inbox, kept up to date while the connection is open. */
 export interface Inbox {
-  /** Begins to load the inbox when it is first asked. */
+  /** Returns the state. The first call begins to load the inbox. */
   getState(): InboxState;
   /** Calls back when the inbox has changed. Returns a function that stops. */
   subscribe(listener: () => void): () => void;
-  /** Loads the inbox anew. Needed only where there is no socket. */
+  /** Loads the inbox again. Needed only without a socket. */
   refresh(): Promise<void>;
 }
 
@@ -42,9 +42,9 @@ export function createInbox(options: {
   let isAsked = false;
   let isOpen = connection.getState().phase === "open";
   let loading: Promise<void> | undefined;
-  /** The load behind the one that is under way. */
+  /** The load after the one that is in progress. */
   let following: Promise<void> | undefined;
-  /** Counts the changes of each conversation: a list that was asked for before the newest one is out of date. */
+  /** Counts the changes of each conversation: a list that was requested before the newest one is out of date. */
   const changes = new Map<string, number>();
 
   const put = (change: Partial<InboxState>) => {
@@ -55,7 +55,7 @@ export function createInbox(options: {
     store.get().requests.filter((request) => request.conversationId !== conversationId);
   const fail = (error: unknown) => {
     const { phase } = store.get();
-    // What is shown stays, and is loaded anew when the connection is back.
+    // The list that is shown stays, and is loaded again when the connection is back.
     store.set({ ...store.get(), phase: phase === "ready" ? "ready" : "failed", error: toFailure(error) });
   };
 
@@ -80,7 +80,7 @@ export function createInbox(options: {
   const refresh = (): Promise<void> => {
     isAsked = true;
     if (loading !== undefined) {
-      // What is on its way may have been read before what this is to show.
+      // The load in progress may have been read before the change that this one has to show.
       following ??= loading.then(() => {
         following = undefined;
         return refresh();
@@ -101,7 +101,7 @@ export function createInbox(options: {
     if (waiting === undefined && !isKnown && loading === undefined) return;
     changes.set(conversationId, (changes.get(conversationId) ?? 0) + 1);
     if (waiting === undefined) put({ requests: left });
-    // Where the list is cut off, what goes makes room for others.
+    // If the list is cut off, a removal makes room for others.
     if (store.get().hasMore) void refresh();
     else if (waiting !== undefined) loadOne(conversationId);
   };

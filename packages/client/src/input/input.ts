@@ -3,7 +3,7 @@ import type { Request } from "../requests/request.js";
 
 /** Calls that wait for a person or for the caller. */
 export interface InputRequests {
-  /** Lists what waits, oldest first: one page. `request("GET /pending")` also says where the next one begins. */
+  /** Lists what waits, oldest first: one page. `request("GET /pending")` also returns where the next one begins. */
   pending(
     query?: PendingQuery,
     options?: { readonly signal?: AbortSignal | undefined },

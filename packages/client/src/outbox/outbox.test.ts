@@ -17,9 +17,9 @@ const away = new ParleyRequestError("network", "The server cannot be reached");
 type Reply = MessageReceipt["outcome"] | Promise<MessageReceipt> | ParleyRequestError;
 
 let state: ConversationState;
-/** What was asked for, in order. */
+/** Requests, in order. */
 let asked: string[];
-/** What the server does with each request; where it says nothing, it queues and removes everything. */
+/** The server's replies to each request; without one, it queues and removes everything. */
 let replies: Reply[];
 let isOpen: boolean;
 let outcomes: number;

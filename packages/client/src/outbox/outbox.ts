@@ -9,10 +9,10 @@ import type { ConversationState, Failure, PendingMessage } from "../state/conver
 import { newMessageId } from "./ids.js";
 import type { OutboxStorage, StoredMessage } from "./outbox-storage.js";
 
-/** Failures that decide nothing: the server could not be reached, or could not do its work now. */
+/** Failures that decide nothing: the server could not be reached, or could not process it now. */
 const passing: readonly ErrorCode[] = ["network", "timeout", "draining", "store_unavailable"];
 
-/** The failure of a message to a conversation that was let go of. */
+/** The failure of a message to a conversation that was released. */
 const letGo: Failure = {
   code: "canceled",
   message: "The conversation is no longer followed",
@@ -36,13 +36,13 @@ interface Entry {
   mayBeThere: boolean;
 }
 
-/** What an outbox needs. */
+/** Dependencies of an outbox. */
 export interface OutboxOptions {
   readonly conversationId: string;
   readonly link: Link;
   readonly request: Request;
   readonly storage: OutboxStorage | undefined;
-  /** How long an attempt may take. Then another one is made, lest all that comes after it wait for one that hangs. */
+  /** Time that an attempt may take. Then another one is made, so that later messages do not wait for one that hangs. */
   readonly attemptMs: number;
   readonly backoffMs: (attempt: number) => number;
   readonly now: () => number;
@@ -53,11 +53,11 @@ export interface OutboxOptions {
 }
 
 /**
- * The messages of one conversation on their way to the server, in the order in which they were written. One is under way
- * at a time. It is sent again under its id, however often, while the failure is one that passes; the server takes it
- * once. A refusal makes it `failed`, and the next one goes.
+ * The messages of one conversation on their way to the server, in the order in which they were written. One is sent at
+ * a time. It is sent again under its id, any number of times, while the failure is temporary; the server accepts it
+ * once. A refusal makes it `failed`, and the next one is sent.
  *
- * A canceled message that may have arrived is taken out of the server's queue again before the next one goes.
+ * A canceled message that may have arrived is removed from the server's queue before the next one is sent.
  */
 export class Outbox {
   readonly #options: OutboxOptions;
@@ -110,13 +110,13 @@ export class Outbox {
     this.wake();
   }
 
-  /** Ends the pause between two attempts: the link is open again, or someone asks. */
+  /** Ends the pause between two attempts: the link is open again, or a caller requests it. */
   wake(): void {
     this.#isWoken = true;
     this.#endPause?.();
   }
 
-  /** Takes over what other pages have left behind. Call it once what the server has is known. */
+  /** Takes over messages that other pages left behind. To be called once the server's state is known. */
   adopt(): void {
     const { conversationId, storage } = this.#options;
     this.#adopting?.abort();
@@ -126,7 +126,7 @@ export class Outbox {
     });
   }
 
-  /** Gives up for good. What has no outcome has failed; the storage keeps it. */
+  /** Gives up permanently. What has no outcome has failed; the storage keeps it. */
   end(): void {
     this.#isOver = true;
     this.#adopting?.abort();
@@ -165,7 +165,7 @@ export class Outbox {
       resolve = yes;
       reject = no;
     });
-    // Whoever does not wait for it sees a failure in the state.
+    // A caller that does not await it sees a failure in the state.
     receipt.catch(() => {});
     const entry = { message, receipt, resolve, reject, isCanceled: false, mayBeThere: false };
     this.#options.storage?.save(message);
@@ -208,7 +208,7 @@ export class Outbox {
     this.#isRunning = false;
   }
 
-  /** Attempts it until it has an outcome; a canceled one until the server does not have it in its queue. */
+  /** Attempts it until it has an outcome; a canceled one until it is not in the server's queue. */
   async #deliver(entry: Entry): Promise<void> {
     const isHere = () => this.#entries.includes(entry);
     for (let attempt = 0; isHere(); attempt += 1) {
@@ -234,7 +234,7 @@ export class Outbox {
     else if (receipt.outcome === "started") this.#remove(entry);
   }
 
-  /** Takes a canceled message out of the server's queue. One that was delivered stays delivered. */
+  /** Removes a canceled message from the server's queue. One that was delivered stays delivered. */
   async #withdraw(entry: Entry): Promise<void> {
     const { messageId, conversationId: id, ifBusy = "reject" } = entry.message;
     const params = { id, messageId };
@@ -253,7 +253,7 @@ export class Outbox {
     this.#attempt = abort;
     const timer = abortAfter(this.#options.attemptMs, abort);
     try {
-      // A `fetch` of the host's own may not heed the signal.
+      // A custom `fetch` may ignore the signal.
       const givenUp = new Promise<never>((_, reject) => {
         signal.addEventListener("abort", () => reject(transportError(signal.reason, signal, "")));
       });
@@ -264,7 +264,7 @@ export class Outbox {
     }
   }
 
-  /** Waits so long, or until the link is open where there is none, unless it was woken during the attempt. */
+  /** Waits for `ms`, or until the link is open if it is not, unless it was woken during the attempt. */
   async #pause(ms: number | undefined): Promise<void> {
     if (this.#isWoken || this.#isOver) return;
     let timer: ReturnType<typeof setTimeout> | undefined;

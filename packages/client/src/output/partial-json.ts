@@ -1,6 +1,6 @@
 /**
- * Reads as much of a JSON text as is there: open objects, arrays and strings end where the text ends, and a name without
- * a value, or a word or number that may go on, is left out. Undefined where nothing can be read yet.
+ * Reads the available part of a JSON text: open objects, arrays and strings end where the text ends, and a name
+ * without a value, or a word or number that may continue, is left out. Returns undefined if nothing can be read yet.
  */
 export function partialJson(text: string): unknown {
   const reader = new PartialReader(text);
@@ -77,7 +77,7 @@ class PartialReader {
     }
   }
 
-  /** A string; one that goes on is read as far as it is there, if it may be. */
+  /** Reads a string; an incomplete one is read as far as it is available, if `mayGoOn`. */
   #string(mayGoOn: boolean): Read {
     const start = this.#at;
     let at = start + 1;
@@ -96,7 +96,7 @@ class PartialReader {
     }
   }
 
-  /** A number or a word: whole only where something follows it. */
+  /** Reads a number or a word: complete only if something follows it. */
   #scalar(): Read {
     const found = /^[^\s,\]}]+/.exec(this.#text.slice(this.#at, this.#at + 64))?.[0] ?? "";
     const end = this.#at + found.length;

@@ -9,7 +9,7 @@ interface City {
 
 const json = { type: "object", properties: { name: { type: "string" } } } as const;
 
-/** A validator that takes cities, and makes their names loud. */
+/** A validator that accepts cities, and writes their names in upper case. */
 const citySchema: OutputSchema<City> = {
   "~standard": {
     version: 1,

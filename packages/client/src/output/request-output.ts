@@ -3,7 +3,7 @@ import type { ParleyClient } from "../client.js";
 import { ParleyRequestError } from "../requests/request-error.js";
 import { partialJson } from "./partial-json.js";
 
-/** The part of Standard Schema that is used here: any validator that speaks it types and checks the value. */
+/** The part of Standard Schema that is used here: any validator that implements it types and checks the value. */
 export interface OutputSchema<Value> {
   readonly "~standard": {
     readonly version: 1;
@@ -37,15 +37,15 @@ export interface OutputMessage<Value> extends Omit<SendMessageRequest, "output" 
 
 /** The data of a turn, on its way. */
 export interface RequestedOutput<Value> {
-  /** What is there so far, each time that there is more; not checked, and never the value. */
+  /** The value so far, each time that there is more; not checked, and never the final value. */
   readonly partials: AsyncIterable<PartialOutput<Value>>;
-  /** The value, once the turn is sealed. `output_invalid` where the model did not manage to give one. */
+  /** The value, once the turn is sealed. Rejects with `output_invalid` if the model did not produce one. */
   readonly value: Promise<Value>;
 }
 
 /**
- * Sends a message and returns the data of its turn. The message is sent at once; whoever only wants the value need not
- * read the partials. Aborting leaves the turn running: the same `messageId` leads back to it.
+ * Sends a message and returns the data of its turn. The message is sent at once; a caller that only wants the value
+ * need not read the partials. Aborting leaves the turn running: the same `messageId` leads back to it.
  */
 export function requestOutput<Value = unknown>(
   client: Pick<ParleyClient, "chat">,
@@ -62,7 +62,7 @@ export function requestOutput<Value = unknown>(
       progress.end();
     }
   })();
-  // Whoever reads the partials alone is not told of a failure twice.
+  // A caller that reads only the partials gets the failure from them, not as an unhandled rejection too.
   value.catch(() => {});
   return { partials: { [Symbol.asyncIterator]: () => progress.read(value) }, value };
 }
@@ -76,7 +76,7 @@ async function readValue<Value>(
   for await (const event of events) {
     if (event.type === "text-delta" && texts.add(event)) {
       const { text } = texts;
-      // Read only for whoever looks: a long answer is not read anew for each of its words.
+      // Parsed only when a reader asks: a long answer is not parsed again for each of its words.
       progress.show(() => partialJson(text) as PartialOutput<Value> | undefined);
     }
     if (event.type === "status" && event.waiting !== undefined) {
@@ -88,7 +88,7 @@ async function readValue<Value>(
   throw new ParleyRequestError("network", "The answer broke off before the end of the turn");
 }
 
-/** The text that is the answer so far: that of the newest part of the newest step. */
+/** The text of the answer so far: that of the newest part of the newest step. */
 class LastText {
   text = "";
   #place = "";
@@ -132,7 +132,7 @@ function jsonSchemaOf(schema: OutputSchema<unknown> | JsonObject): JsonObject {
   );
 }
 
-/** The newest state of something, for one reader or many: whoever is slow skips what is old. */
+/** The newest state of something, for one reader or many: a slow reader skips old states. */
 class Progress<State> {
   #state: () => State | undefined = () => undefined;
   #version = 0;

@@ -18,7 +18,7 @@ import {
   useInbox,
 } from "./index.js";
 
-/** A server in the test's hand: what it says comes when the test says so. */
+/** A server that the test controls: its messages come when the test sends them. */
 class Wire {
   static readonly sockets: Wire[] = [];
   readonly said: string[] = [];
@@ -127,7 +127,7 @@ describe("a conversation in a component", () => {
     let isFirst = true;
     const slow: Connection = {
       ...connection,
-      // What a component that was suspended for long has in its hand.
+      // The handle of a component that was suspended for a long time.
       peek: (id) => (isFirst ? stale : connection.peek(id)),
       conversation(id) {
         isFirst = false;

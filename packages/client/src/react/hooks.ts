@@ -26,7 +26,7 @@ interface Parley {
 
 const Context = createContext<Parley | undefined>(undefined);
 
-/** What the provider takes: a client, whose connection it opens, or a connection that is there already. */
+/** Properties of the provider: a client, whose connection it opens, or an existing connection. */
 export interface ParleyProviderProps {
   readonly client?: ParleyClient | undefined;
   readonly connection?: Connection | undefined;
@@ -47,7 +47,7 @@ function useParley(): Parley {
   return parley;
 }
 
-/** The client. */
+/** Returns the client. */
 export function useClient(): ParleyClient {
   const { client } = useParley();
   if (client === undefined)
@@ -55,32 +55,32 @@ export function useClient(): ParleyClient {
   return client;
 }
 
-/** The connection. */
+/** Returns the connection. */
 export function useConnection(): Connection {
   return useParley().connection;
 }
 
-/** Where the connection stands. */
+/** Returns the state of the connection. */
 export function useConnectionState(): ConnectionState {
   const { subscribe, getState } = useConnection();
   return useSyncExternalStore(subscribe, getState, getState);
 }
 
-/** The handle while rendering, held from the first effect to the last. */
+/** Returns the handle while rendering, held from the first effect to the last. */
 function useHandle(id: string): ConversationHandle {
   const connection = useConnection();
   const handle = connection.peek(id);
   const [, renderAgain] = useState(0);
   useEffect(() => {
     const held = connection.conversation(id);
-    // Between a render and its effects the handle may have been let go of, and this is a new one.
+    // Between a render and its effects the handle may have been released, and this is a new one.
     if (connection.peek(id) !== handle) renderAgain((count) => count + 1);
     return () => held.release();
   }, [connection, id, handle]);
   return handle;
 }
 
-/** Follows a conversation while the component is there. */
+/** Follows a conversation while the component is mounted. */
 export function useConversation(id: string): {
   readonly state: ConversationState;
   readonly handle: ConversationHandle;
@@ -90,7 +90,7 @@ export function useConversation(id: string): {
   return { state, handle };
 }
 
-/** Follows a conversation and renders only when what `selector` gives has changed. */
+/** Follows a conversation and renders only when the result of `selector` has changed. */
 export function useConversationSelector<T>(
   id: string,
   selector: (state: ConversationState) => T,
@@ -109,7 +109,7 @@ export function useConversationSelector<T>(
 /** One inbox for all components. */
 const inboxes = new WeakMap<Connection, Inbox>();
 
-/** Requests for input over all conversations, kept up to date. */
+/** Returns the requests for input of all conversations, kept up to date. */
 export function useInbox(): { readonly state: InboxState; readonly inbox: Inbox } {
   const client = useClient();
   const connection = useConnection();
@@ -119,7 +119,7 @@ export function useInbox(): { readonly state: InboxState; readonly inbox: Inbox 
   return { state, inbox };
 }
 
-/** The files of a message that is being written: one list for each component that asks. */
+/** Returns the files of a message that is being written: one list for each component. */
 export function useUploads(options: Omit<UploadsOptions, "client"> = {}): {
   readonly state: readonly Upload[];
   readonly uploads: Uploads;
@@ -130,7 +130,7 @@ export function useUploads(options: Omit<UploadsOptions, "client"> = {}): {
   return { state, uploads };
 }
 
-/** The list of conversations, and what can be done with it. */
+/** Returns the list of conversations and its handle. */
 export function useConversationList(): {
   readonly state: ConversationListState;
   readonly list: ConversationListHandle;

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { readEvents } from "../connection/read-events.js";
 import { readLines, readText } from "./read-lines.js";
 
-/** A stream of the text's bytes, cut at these places. */
+/** Returns a stream of the text's bytes, cut at these places. */
 function streamOf(
   text: string,
   cuts: readonly number[],

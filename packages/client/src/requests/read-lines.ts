@@ -1,9 +1,11 @@
-/** The lines of a byte stream, however it is cut into pieces. Leaving early cancels the stream, and so does the signal. */
+/**
+ * Yields the lines of a byte stream, however it is cut into pieces. Leaving early, or the signal, cancels the stream.
+ */
 export async function* readLines(
   body: ReadableStream<Uint8Array>,
   signal?: AbortSignal,
 ): AsyncGenerator<string, void, undefined> {
-  // The beginning of a line, in pieces: joined once, however many there are.
+  // The beginning of a line, in pieces: joined once, for any number of pieces.
   let pieces: string[] = [];
   for await (const text of readText(body, signal)) {
     let start = 0;
@@ -20,8 +22,8 @@ export async function* readLines(
 }
 
 /**
- * The text of a byte stream, piece by piece; a character that was cut in two comes whole. When the signal aborts, the
- * stream is canceled and this throws the signal's reason.
+ * Yields the text of a byte stream, piece by piece; a character that was cut in two comes whole. When the signal
+ * aborts, the stream is canceled and this throws the signal's reason.
  */
 export async function* readText(
   body: ReadableStream<Uint8Array>,
@@ -29,10 +31,10 @@ export async function* readText(
 ): AsyncGenerator<string, void, undefined> {
   const reader = body.getReader();
   const cancel = () => {
-    // Also when the reader has failed: there is nothing left to say about it.
+    // Also rejects if the reader has failed, which needs no report.
     reader.cancel().catch(() => {});
   };
-  // A body does not heed the signal by itself where `fetch` is an app in the same process.
+  // A body does not observe the signal by itself if `fetch` is an app in the same process.
   signal?.addEventListener("abort", cancel);
   const decoder = new TextDecoder();
   try {

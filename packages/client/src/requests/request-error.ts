@@ -1,17 +1,17 @@
 import type { ErrorCode, Problem } from "@parley/wire";
 import type { Failure } from "../state/conversation-state.js";
 
-/** Why a call failed. Branch on `code`; the message is for people. */
+/** A failed call. Branch on `code`; the message is for people. */
 export class ParleyRequestError extends Error {
   override readonly name = "ParleyRequestError";
   readonly code: ErrorCode;
   /** The HTTP status; 0 when there was no answer. */
   readonly status: number;
-  /** Whether the same call may succeed later. */
+  /** True if the same call may succeed later. */
   readonly retryable: boolean;
-  /** Names the request in the server's log. */
+  /** Id of the request in the server's log. */
   readonly requestId?: string;
-  /** The server's answer, where there was one. */
+  /** The server's answer, if there was one. */
   readonly problem?: Problem;
 
   constructor(
@@ -34,7 +34,7 @@ export class ParleyRequestError extends Error {
   }
 }
 
-/** A failure as the state shows it. */
+/** Returns a failure as the state shows it. */
 export function toFailure(error: unknown): Failure {
   if (error instanceof ParleyRequestError) {
     const { code, message, retryable } = error;

@@ -14,7 +14,7 @@ interface Asked {
   readonly body: string | undefined;
 }
 
-/** A client whose server answers as the test says, and what it was asked. */
+/** Creates a client whose server answers with `answer`, and records its requests. */
 function clientOf(answer: (asked: Asked) => Response | Promise<Response>, more: Partial<ClientOptions> = {}) {
   const asked: Asked[] = [];
   const client = createClient({
@@ -61,9 +61,9 @@ describe("calls", () => {
       bare: () => client.request("GET /conversations/:id/meta"),
       // @ts-expect-error the route needs a body
       empty: () => client.request("PUT /conversations/:id/title", { params: { id: "c" } }),
-      // @ts-expect-error a status that there is not
+      // @ts-expect-error an unknown status
       wrong: () => client.request("GET /conversations", { query: { status: ["asleep"] } }),
-      // @ts-expect-error a stream is no JSON route
+      // @ts-expect-error a stream is not a JSON route
       stream: () => client.request("POST /chat", { body: { message: "Hi" } }),
     });
     expectTypeOf(calls).returns.toHaveProperty("meta").resolves.toEqualTypeOf<ConversationDetail>();

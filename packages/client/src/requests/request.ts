@@ -22,12 +22,12 @@ type Member<Key extends string, Value> = Value extends undefined
     ? { readonly [K in Key]?: Value }
     : { readonly [K in Key]: Value };
 
-/** What a call takes: what its route says, and a signal that gives up on it. */
+/** Arguments of a call: those of its route, and a signal that cancels it. */
 export type RequestInput<Name extends RouteName> = Member<"params", RouteParams<Name>> &
   Member<"query", RouteQuery<Name>> &
   Member<"body", RouteBody<Name>> & { readonly signal?: AbortSignal | undefined };
 
-/** The argument may be left out where the route asks for nothing. */
+/** The argument may be left out if the route needs none. */
 export type RequestArguments<Name extends RouteName> =
   Record<never, never> extends RequestInput<Name>
     ? [input?: RequestInput<Name>]
@@ -39,7 +39,7 @@ export type Request = <Name extends JsonRouteName>(
   ...input: RequestArguments<Name>
 ) => Promise<RouteResponse<Name>>;
 
-/** Any call, as it goes out. */
+/** Arguments of any call. */
 export interface Call {
   readonly params?: object | undefined;
   readonly query?: object | undefined;
@@ -47,15 +47,15 @@ export interface Call {
   readonly body?: unknown;
   readonly accept?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Another way out for this call than the client's `fetch`, which it is given. */
+  /** Wraps the client's `fetch` for this call. */
   readonly via?: (ask: typeof fetch) => typeof fetch;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Makes calls and returns answers that are a success; everything else is a `ParleyRequestError`. */
+/** Makes calls and returns successful responses; everything else is a `ParleyRequestError`. */
 export type Caller = (name: RouteName, call?: Call) => Promise<Response>;
 
-/** A caller for one server. */
+/** Creates a caller for one server. */
 export function createCaller(server: {
   readonly url: string;
   readonly apiKey: string | undefined;
@@ -82,7 +82,7 @@ export function createCaller(server: {
     } catch (cause) {
       throw transportError(cause, signal, server.url);
     }
-    // A server that is not ready says so with the status and with the body: both are an answer.
+    // A server that is not ready reports it with the status and with the body: both are an answer.
     if (response.ok || (name === "GET /ready" && response.status === 503)) return response;
     throw await refusal(response);
   };
@@ -99,7 +99,7 @@ export async function readJson(response: Response, signal: AbortSignal | undefin
   return parseJson(text);
 }
 
-/** Parses what the server sent. */
+/** Parses JSON of the server. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -109,12 +109,12 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Aborts work that takes longer than it may, as a timeout. Returns the timer. */
+/** Aborts work that takes longer than allowed, as a timeout. Returns the timer. */
 export function abortAfter(ms: number, abort: AbortController): ReturnType<typeof setTimeout> {
   return setTimeout(() => abort.abort(new DOMException("Too slow", "TimeoutError")), ms);
 }
 
-/** What a broken transport is: given up by the caller, too slow for it, or the network's fault. */
+/** Returns the error of a broken transport: canceled by the caller, timed out, or a network failure. */
 export function transportError(
   cause: unknown,
   signal: AbortSignal | undefined,
@@ -127,7 +127,7 @@ export function transportError(
       return new ParleyRequestError("timeout", "The answer took too long", { retryable: true, cause });
     return new ParleyRequestError("canceled", "The call was canceled", { cause });
   }
-  // An address may have a password in it, which is nobody's to read.
+  // An address may contain a password, which must not be shown.
   const shown = url.replace(/\/\/[^/]*@/, "//");
   return new ParleyRequestError("network", `${shown || "The server"} cannot be reached`, {
     retryable: true,
@@ -153,7 +153,7 @@ function queryOf(query: object = {}): string {
   return text === "" ? "" : `?${text}`;
 }
 
-/** Codes for answers that are not Parley's own, as from a proxy before it. */
+/** Codes for answers that are not Parley's own, such as those of a proxy before it. */
 const codes: Readonly<Record<number, ErrorCode>> = {
   400: "invalid_request",
   401: "unauthorized",

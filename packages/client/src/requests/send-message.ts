@@ -14,7 +14,7 @@ export async function sendMessage(
   const { headers } = response;
   const conversationId = message.conversationId ?? headers.get("x-conversation-id") ?? "";
   const messageId = message.messageId ?? headers.get("x-message-id") ?? "";
-  // It is durable. Its first event tells which turn it opened; leaving does not touch that.
+  // It is durable. Its first event names the turn it opened; leaving does not affect the turn.
   const turnId = await firstTurnId(response, signal);
   return { conversationId, messageId, outcome: "started", ...omitUndefined({ turnId }) };
 }

@@ -2,7 +2,7 @@ import type { ImportResponse } from "@parley/wire";
 import { readLines, readText } from "./read-lines.js";
 import { type Caller, readJson, transportError } from "./request.js";
 
-/** A conversation as text: for `jsonl` one line at a time with its line feed, for `markdown` as it comes. */
+/** Yields a conversation as text: for `jsonl` one line at a time with its line feed, for `markdown` as it comes. */
 export async function* exportConversation(
   call: Caller,
   id: string,
@@ -37,7 +37,7 @@ export async function importConversation(
   for await (const piece of typeof lines === "string" ? [lines] : lines) {
     pieces.push(piece);
     line = piece.includes("\n") ? piece.slice(piece.lastIndexOf("\n") + 1) : line + piece;
-    // A line is an object, and no beginning of one is JSON: what can be parsed is whole.
+    // A line is an object, and no prefix of one is JSON: what can be parsed is complete.
     if (line.endsWith("}") && isJson(line)) {
       pieces.push("\n");
       line = "";

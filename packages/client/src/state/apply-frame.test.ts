@@ -204,7 +204,7 @@ describe("a turn as it is told", () => {
     const state = fold([steering], queued);
     expect(script(state).at(-1)).toBe("user (streaming): In Lisbon.");
     expect(state.queue.messages).toEqual([]);
-    // A queue that was told late does not bring it back.
+    // A queue that was published late does not bring it back.
     expect(applyQueue(state, queued.queue).queue.messages).toEqual([]);
   });
 
@@ -273,7 +273,7 @@ describe("committed rows", () => {
       { key: "a1/0", index: 0, chunk: { type: "text", text: "It is noon." }, streaming: false, seq: 2 },
     ]);
     expect(told1.messages[1]?.parts[0]?.key).toBe("a1/0");
-    // What is told of it later says nothing new.
+    // Later events of it add nothing.
     expect(fold([text(9, "!")], state).messages).toBe(state.messages);
   });
 
@@ -449,11 +449,11 @@ describe("a resumed subscription", () => {
     expect(script(state)).toEqual(["user (sending): More"]);
     expect(Object.keys(state.turns)).toEqual(["t2"]);
     expect(state).toMatchObject({ cursor: "0", status: "active", activeTurn, hasEarlier: false });
-    // What follows is folded as by one that has just come.
+    // Later frames are folded as by a new client.
     const after = fold([rows("1.abc", row(1, "u7", "user", "Another", { turnId: "t2" }))], state);
     expect(script(after)).toEqual(["user (committed): Another", "user (sending): More"]);
     expect(after.cursor).toBe("1.abc");
-    // A cursor's check tells nothing of what comes before or after.
+    // A cursor's check does not identify what comes before or after.
     expect(fold([snapshot("0.abc.1")], after).cursor).toBe("1.abc");
   });
 
@@ -516,7 +516,7 @@ describe("metadata", () => {
     expect(closed).toMatchObject({ status: "closed", meta: { status: "closed" } });
     const reopened = applyMeta(closed, { ...meta, title: "Again" });
     expect(reopened).toMatchObject({ status: "idle", meta: { status: "idle", title: "Again" } });
-    // That a turn has begun is told by the subscription.
+    // The subscription reports that a turn has started.
     expect(applyMeta(closed, { ...meta, status: "active" }).status).toBe("idle");
   });
 

@@ -14,7 +14,7 @@ export function applyFrame(state: ConversationState, frame: SseMessage): Convers
 }
 
 /**
- * Returns the state after `GET /conversations/:id/meta`. Its cursor is left out: it holds for a client that has the
+ * Returns the state after `GET /conversations/:id/meta`. Its cursor is left out: it is valid for a client that has the
  * log up to there, which only the caller can know.
  */
 export function applyDetail(state: ConversationState, detail: ConversationDetail): ConversationState {

@@ -21,7 +21,7 @@ import type {
 import type { ConversationState } from "./conversation-state.js";
 import { change, changeConversation } from "./fold.js";
 
-/** The state after a page of history, whenever it arrives. With the first one the conversation is `ready`. */
+/** Returns the state after a page of history, whenever it arrives. With the first one the conversation is `ready`. */
 export function applyHistory(state: ConversationState, page: HistoryResponse): ConversationState {
   const next = changeConversation(state, (conversation) => withRows(conversation, page.chunks, undefined));
   return change(next, (fold) => {
@@ -30,11 +30,11 @@ export function applyHistory(state: ConversationState, page: HistoryResponse): C
   });
 }
 
-/** The state after the figures of sealed turns, as `GET /conversations/:id/metrics` gives them. */
+/** Returns the state after the figures of sealed turns, as `GET /conversations/:id/metrics` returns them. */
 export function applyMetrics(state: ConversationState, turns: readonly TurnMetrics[]): ConversationState {
   return changeConversation(state, (fold) => {
     const { live, reported } = fold.turns;
-    // The end of the turn that runs here is told by its own events.
+    // The end of the turn that runs here is published by its own events.
     const news = turns.filter(({ turnId }) => turnId !== live?.turnId && !reported.has(turnId));
     if (news.length === 0) return fold;
     const settled = { ...fold.turns.settled };
@@ -63,14 +63,14 @@ function reportedStep(metrics: StepMetrics): StepState {
   return { ...figures, complete: true, ...omitUndefined({ usage: known }) };
 }
 
-/** The state with the queue as the server told it. */
+/** Returns the state with the queue that the server published. */
 export function applyQueue(state: ConversationState, queue: QueuePayload): ConversationState {
   return changeConversation(state, (fold) => withQueue(fold, queue));
 }
 
 /**
- * The state with new metadata: a title, a model, whether it is closed. Whether a turn runs is told by the
- * subscription, and so is what becomes of the conversation when that turn ends.
+ * Returns the state with new metadata: a title, a model, the closed flag. The subscription reports if a turn runs, and
+ * the status of the conversation after that turn ends.
  */
 export function applyMeta(
   state: ConversationState,
@@ -83,21 +83,21 @@ export function applyMeta(
   });
 }
 
-/** Closing and reopening a conversation in which nothing runs is told by its metadata alone. */
+/** Closing and reopening a conversation in which nothing runs is reported by its metadata alone. */
 function statusBeside({ status, turns }: ConversationFold, told: ConversationMeta): ConversationStatus {
   if (status === "active" || turns.live !== undefined) return status;
   if (told.status === "closed") return "closed";
   return status === "closed" ? "idle" : status;
 }
 
-/** The state while an earlier page is on its way, or when it did not come. */
+/** Returns the state while an earlier page is loading, or when it did not arrive. */
 export function applyLoadingEarlier(state: ConversationState, loadingEarlier: boolean): ConversationState {
   return change(state, (fold) =>
     fold.loadingEarlier === loadingEarlier ? fold : { ...fold, loadingEarlier },
   );
 }
 
-/** The state of a conversation that is not there, or could not be loaded. */
+/** Returns the state of a conversation that does not exist, or could not be loaded. */
 export function applyLoadFailure(state: ConversationState, error: Failure): ConversationState {
   return change(state, (fold) => ({
     ...fold,

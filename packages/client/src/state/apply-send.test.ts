@@ -121,7 +121,7 @@ describe("a message that should wait", () => {
     const state = both.reduce(applyPending, fold([snapshot("0")]));
     expect(state.pending.map(({ shownIn }) => shownIn)).toEqual(["messages", "queue"]);
     expect(script(state)).toEqual(["user (sending): First"]);
-    // It stays where it was shown first.
+    // It stays where it was first shown.
     const failed = applySendFailure(state, "q2", { code: "queue_full", message: "Full", retryable: true });
     expect(applyPending(failed, message("q2", "Second", "steer")).pending[1]?.shownIn).toBe("queue");
   });

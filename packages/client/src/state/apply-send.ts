@@ -4,8 +4,8 @@ import type { ConversationState, OwnResponse, PendingMessage } from "./conversat
 import { type ClientFold, change, foldOf, initialState, isAtServer, shownMessage } from "./fold.js";
 
 /**
- * The state with a message that this client sends, unless the server is known to have it. One that should open a turn
- * is among the messages at once; it gives way to the same message as the server tells it.
+ * Returns the state with a message that this client sends, unless the server is known to have it. One that should open
+ * a turn is among the messages at once; the server's copy of the same message replaces it.
  */
 export function applyPending(
   state: ConversationState,
@@ -24,7 +24,7 @@ export function applyPending(
   });
 }
 
-/** The state after a receipt: the message is durable. It opened a turn, or it waits in the queue. */
+/** Returns the state after a receipt: the message is durable. It opened a turn, or it waits in the queue. */
 export function applyReceipt(state: ConversationState, receipt: MessageReceipt): ConversationState {
   return change(state, (fold) => {
     const { messageId, outcome, turnId } = receipt;
@@ -39,7 +39,7 @@ export function applyReceipt(state: ConversationState, receipt: MessageReceipt):
   });
 }
 
-/** The state after a message was refused, or could not be sent. It stays, to be sent again or canceled. */
+/** Returns the state after a message was refused, or could not be sent. It stays, to be sent again or canceled. */
 export function applySendFailure(
   state: ConversationState,
   messageId: string,
@@ -51,18 +51,18 @@ export function applySendFailure(
   });
 }
 
-/** The state without a message that was not sent. */
+/** Returns the state without a message that was not sent. */
 export function applyCancel(state: ConversationState, messageId: string): ConversationState {
   return change(state, (fold) => withoutPending(fold, messageId));
 }
 
-/** A conversation of which nothing is known, except what is on its way to it. */
+/** Returns a conversation of which nothing is known, except the pending messages to it. */
 export function applyRestart(state: ConversationState): ConversationState {
   const { pending, responses } = foldOf(state);
   return change(initialState(state.conversationId), (fold) => ({ ...fold, pending, responses }));
 }
 
-/** The state with a response of this client to a request for input. */
+/** Returns the state with a response of this client to a request for input. */
 export function applyResponse(state: ConversationState, response: OwnResponse): ConversationState {
   return change(state, (fold) => ({
     ...fold,

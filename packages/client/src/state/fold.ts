@@ -20,7 +20,10 @@ import type {
   PendingMessage,
 } from "./conversation-state.js";
 
-/** A conversation's state in the form in which it is changed: the server's part, and what only this client knows. */
+/**
+ * A conversation's state in the form in which it is changed: the server's part, and the part that only this client
+ * knows.
+ */
 export interface ClientFold {
   readonly conversation: ConversationFold;
   readonly phase: ConversationState["phase"];
@@ -32,12 +35,12 @@ export interface ClientFold {
 
 const noResponses: ClientFold["responses"] = {};
 
-/** Where a state keeps its fold. A symbol, so that it stays with copies and out of JSON. */
+/** Key under which a state keeps its fold. A symbol, so that it stays with copies and out of JSON. */
 const source = Symbol("parley.fold");
 
 type Folded = ConversationState & { readonly [source]?: ClientFold };
 
-/** A conversation of which nothing is known yet. */
+/** Returns a conversation of which nothing is known yet. */
 export function initialState(conversationId: string): ConversationState {
   return toState({
     conversation: emptyFold(conversationId),
@@ -104,7 +107,7 @@ const joined = new WeakMap<
   WeakMap<readonly PendingMessage[], readonly MessageState[]>
 >();
 
-/** All messages in order; joined once per pair of lists, when someone reads them. */
+/** Returns all messages in order; joined once per pair of lists, when they are read. */
 function allMessages({ conversation, pending }: ClientFold): readonly MessageState[] {
   const folded = messagesOf(conversation.log);
   const outgoing = pending.filter(({ shownIn }) => shownIn === "messages");
@@ -116,7 +119,7 @@ function allMessages({ conversation, pending }: ClientFold): readonly MessageSta
   return all;
 }
 
-/** The state that a fold shows: its lists are joined only when someone reads them. */
+/** Returns the state that a fold shows: its lists are joined only when they are read. */
 function toState(fold: ClientFold): ConversationState {
   const { conversation } = fold;
   const { log, turns, meta, activeTurn, contextSize, contextWindow, cursor } = conversation;
@@ -152,7 +155,7 @@ export function change(state: ConversationState, by: (fold: ClientFold) => Clien
   return after === before ? state : toState(after);
 }
 
-/** Changes what is known from the server. A message that the log or the queue holds now is not pending any more. */
+/** Changes the server's part. A message that the log or the queue holds now is not pending any more. */
 export function changeConversation(
   state: ConversationState,
   by: (conversation: ConversationFold) => ConversationFold,

@@ -9,7 +9,7 @@ export const stepId = "t1.0" as StepId;
 
 type WithoutIds<Event> = Event extends AgentEvent ? Omit<Event, "conversationId" | "turnId"> : never;
 
-/** An event of the test's turn, at its place in the stream. */
+/** Returns an event of the test's turn, at its place in the stream. */
 export function told(
   n: number,
   event: WithoutIds<AgentEvent>,
@@ -28,7 +28,7 @@ export function text(n: number, delta: string, place: { partIndex?: number; mess
   return told(n, { type: "text-delta", delta, stepId, messageId: "a1", partIndex: 0, ...place });
 }
 
-/** An event at a bare seq. */
+/** Returns an event at a bare seq. */
 export function plain(seq: number, event: WithoutIds<AgentEvent>): SubscriptionFrame {
   return {
     type: "chat.delta",
@@ -78,7 +78,7 @@ export function fold(
   return frames.reduce(applyFrame, from);
 }
 
-/** The texts of the messages, in order, with what they are. */
+/** Returns the texts of the messages, in order, with their kind. */
 export function script(state: ConversationState): string[] {
   return state.messages.map(({ role, status, parts }) => {
     const said = parts.map(({ chunk }) => {

@@ -4,7 +4,7 @@ import { browserStorage } from "./browser-storage.js";
 
 let kept: Map<string, string>;
 
-/** A stand-in for Web Locks: who holds which, and who waits for it. */
+/** A fake of Web Locks: the holder of each lock, and those that wait for it. */
 class Locks {
   readonly #held = new Set<string>();
   readonly #waiting = new Map<string, (() => void)[]>();
@@ -26,7 +26,7 @@ class Locks {
     });
   }
 
-  /** A page is closed, and whatever it held is free. */
+  /** Closes a page, which releases the locks it held. */
   close(name: string): void {
     this.#held.delete(name);
     for (const run of this.#waiting.get(name) ?? []) run();
@@ -110,7 +110,7 @@ it("leaves messages to the page that sends them, until it is gone", () => {
   expect(taken).toEqual([]);
   locks.close(theirs);
   expect(taken).toEqual(["m1"]);
-  // They are this page's now: others wait for it to go.
+  // They belong to this page now: others wait for it to close.
   expect(idsIn(browserStorage(), "a")).toEqual([]);
   expect(idsIn(here, "a")).toEqual(["m1"]);
 });

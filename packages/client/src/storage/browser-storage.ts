@@ -5,7 +5,7 @@ import type { OutboxStorage, StoredMessage } from "../outbox/outbox-storage.js";
 export interface BrowserStorageOptions {
   /** The key under which messages are stored. Default: `parley.unsent`. */
   readonly key?: string | undefined;
-  /** The most messages that are stored; then the oldest go. Default: 50. */
+  /** The most messages that are stored; beyond it the oldest are removed. Default: 50. */
   readonly messages?: number | undefined;
   /** The most characters of a message that is stored; a browser has little room. Default: 100,000. */
   readonly characters?: number | undefined;
@@ -19,8 +19,8 @@ interface Owned {
 
 /**
  * Storage for unsent messages in `localStorage`. Each page holds a Web Lock while it has messages there, by which the
- * others see that it is open; the browser releases it when the page goes. Where there are no Web Locks, as on a page
- * without TLS from another machine, every other page counts as gone.
+ * others see that it is open; the browser releases it when the page closes. Without Web Locks, as on a page without
+ * TLS from another machine, every other page counts as closed.
  */
 export function browserStorage(options: BrowserStorageOptions = {}): OutboxStorage {
   const { key = "parley.unsent", messages: mostMessages = 50, characters = 100_000 } = options;
@@ -50,7 +50,7 @@ export function browserStorage(options: BrowserStorageOptions = {}): OutboxStora
     isHeld = true;
     locks?.request(lockOf(ownPage), () => new Promise(() => {})).catch(() => {});
   };
-  /** Takes over what a page has stored for a conversation. */
+  /** Takes over messages that a page has stored for a conversation. */
   const takeFrom = (page: string, conversationId: string): readonly StoredMessage[] => {
     const isTaken = (owned: Owned) => owned.page === page && owned.message.conversationId === conversationId;
     const all = read();

@@ -122,7 +122,7 @@ describe("a call that waits for input", () => {
         inputs: [{ request, requestedAt: 1_003, response, respondedAt: 1_004 }],
       },
     ]);
-    // Rows that come behind the events add the times.
+    // Rows that arrive after the events add the times.
     const later = fold([rows("4~t1~1~5", entry(3, "i1", request))], waiting);
     expect(toolCallsOf(later, stepId)[0]).toMatchObject({
       status: "waiting",
@@ -154,7 +154,7 @@ describe("a call that waits for input", () => {
     expect(toolCallsOf(late, stepId)[0]?.inputs).toMatchObject([
       { response, own: { status: "late", answer } },
     ]);
-    // A state that was kept as JSON goes on.
+    // A state that was kept as JSON can be continued.
     const restored = JSON.parse(JSON.stringify(sending)) as typeof sending;
     expect(waitingCallsOf(fold([], restored))).toMatchObject([{ inputs: [{ own: { status: "sending" } }] }]);
   });

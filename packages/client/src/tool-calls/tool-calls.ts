@@ -8,10 +8,10 @@ import type {
 } from "../state/conversation-state.js";
 import { foldOf } from "../state/fold.js";
 
-/** Where the committed messages of each step stand. They stand next to each other. */
+/** Positions of the committed messages of each step, which are adjacent. */
 const ranges = new WeakMap<readonly FoldedMessage[], ReadonlyMap<StepId, readonly [number, number]>>();
 
-/** What was made of a call, kept as long as nothing in it changes. */
+/** The state of a call, kept as long as nothing in it changes. */
 const made = new WeakMap<
   PartState,
   { readonly result: PartState | undefined; readonly output: string; readonly state: ToolCallState }
@@ -31,8 +31,8 @@ const waitingLists = new WeakMap<ToolCallState, readonly ToolCallState[]>();
 const none: readonly never[] = [];
 
 /**
- * The tool calls of a step, in order, each with its result as soon as there is one. As long as nothing changes in
- * them it is the same array.
+ * Returns the tool calls of a step, in order, each with its result as soon as there is one. It is the same array as
+ * long as nothing in them changes.
  */
 export function toolCallsOf(state: ConversationState, stepId: StepId): readonly ToolCallState[] {
   const { conversation, responses } = foldOf(state);
@@ -68,8 +68,8 @@ export function toolCallsOf(state: ConversationState, stepId: StepId): readonly 
 }
 
 /**
- * The calls of the open turn that wait for a person or for the caller, in order. As long as nothing changes in them it
- * is the same array.
+ * Returns the calls of the open turn that wait for a person or for the caller, in order. It is the same array as long
+ * as nothing in them changes.
  */
 export function waitingCallsOf(state: ConversationState): readonly ToolCallState[] {
   const { turns, activeTurn } = foldOf(state).conversation;
@@ -81,7 +81,7 @@ export function waitingCallsOf(state: ConversationState): readonly ToolCallState
   );
 }
 
-/** The list that was made before, if it has the same members. */
+/** Returns the list that was made before, if it has the same members. */
 function sameList<T extends object>(known: WeakMap<T, readonly T[]>, list: readonly T[]): readonly T[] {
   const [first] = list;
   if (first === undefined) return none;

@@ -26,8 +26,8 @@ function inCurrency(amount: number, currency: string, digits: number, least = di
 }
 
 /**
- * Formats the known part of a sum: `$0.012`, `≈$0.012` where a part of it is estimated, `$0.012 + €1.00` of two
- * currencies. Undefined where nothing is known.
+ * Formats the known part of a sum: `$0.012`, `≈$0.012` if a part of it is estimated, `$0.012 + €1.00` of two
+ * currencies. Undefined if nothing is known.
  */
 export function formatAmounts(amounts: readonly CostAmount[]): string | undefined {
   if (amounts.length === 0) return undefined;
@@ -43,7 +43,7 @@ export function formatCost({ calls, unknownCalls, amounts }: CostSum): string {
   return unknownCalls === 0 ? known : `${known} + ${unknownCalls} unknown`;
 }
 
-/** The whole of an amount: what was billed and what is estimated. */
+/** Returns the whole of an amount: billed and estimated. */
 export function totalOf({ billed, estimated }: CostAmount): number {
   return billed + estimated;
 }

@@ -22,11 +22,11 @@ export interface WebhookRequests {
   add(webhook: CreateWebhookRequest, options?: CallOptions): Promise<CreateWebhookResponse>;
   /** Changes one, or enables or disables it. */
   change(id: string, change: ChangeWebhookRequest, options?: CallOptions): Promise<WebhookInfo>;
-  /** Removes one. Returns false where there was none. */
+  /** Removes one. Returns false if there was none. */
   remove(id: string, options?: CallOptions): Promise<boolean>;
   /** Posts one event `webhook.test` to it. */
   test(id: string, options?: CallOptions): Promise<TestWebhookResponse>;
-  /** Lists what was reported to it, newest first. */
+  /** Lists its deliveries, newest first. */
   deliveries(id: string, query?: DeliveriesQuery, options?: CallOptions): Promise<DeliveriesResponse>;
   /** Delivers again what was delivered or given up. Returns how many there are. */
   replay(id: string, request?: ReplayRequest, options?: CallOptions): Promise<number>;

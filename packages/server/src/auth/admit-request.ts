@@ -8,7 +8,7 @@ import type { Secret } from "./gatekeeper.js";
 import { hostName, isLoopback, mayUseCookie, type RequestPlace } from "./host-and-origin.js";
 import { readLoginCookie } from "./login-cookie.js";
 
-/** Where a request comes from, by its headers. */
+/** Returns the origin of a request, by its headers. */
 export function placeOf(c: Context<AppEnv>): RequestPlace {
   return {
     method: c.req.method,
@@ -20,13 +20,13 @@ export function placeOf(c: Context<AppEnv>): RequestPlace {
   };
 }
 
-/** The address at the other end of the connection. Undefined for a call within the process. */
+/** Returns the remote address of the connection. Undefined for a call within the process. */
 function addressOf(c: Context<AppEnv>): string | undefined {
   const incoming = c.env?.incoming;
   return incoming === undefined ? undefined : (incoming.socket?.remoteAddress ?? "unknown");
 }
 
-/** What proxies add to a request that they pass on; each adds some of them. */
+/** Headers that proxies add to a request that they pass on; each adds some of them. */
 const proxyHeaders = [
   "forwarded",
   "via",
@@ -37,8 +37,8 @@ const proxyHeaders = [
 ] as const;
 
 /**
- * Whether a request comes from this machine: a connection within it, to one of its own names, that nobody passed on. A
- * proxy on this machine speaks for callers from anywhere. One that adds nothing to what it passes on cannot be seen.
+ * Returns true if a request comes from this machine: a connection within it, to one of its own names, that no proxy
+ * passed on. A proxy on this machine passes on callers from anywhere. One that adds no header cannot be detected.
  */
 function isLocal(c: Context<AppEnv>): boolean {
   const address = addressOf(c);
@@ -48,7 +48,9 @@ function isLocal(c: Context<AppEnv>): boolean {
   return isLoopback(address) && (isLoopback(host) || host.endsWith(".localhost")) && !isPassedOn;
 }
 
-/** What a request brings: a key in its header or in a socket's subprotocols, or the cookie of its own page. */
+/**
+ * Returns the secret of a request: a key in its header or in a socket's subprotocols, or the cookie of its own page.
+ */
 function secretOf(c: Context<AppEnv>): Secret | undefined {
   const bearer = /^Bearer +(\S+)$/i.exec(c.req.header("authorization") ?? "")?.[1];
   if (bearer !== undefined) return { key: bearer };
@@ -62,14 +64,14 @@ function secretOf(c: Context<AppEnv>): Secret | undefined {
   return token === undefined ? undefined : { token };
 }
 
-/** Finds out who is asking, by what the request brings. */
+/** Identifies the caller by the credentials of the request. */
 export function admitRequest(c: Context<AppEnv>, app: AppContext): Promise<Caller> {
   return app.authenticate === undefined
     ? admitWith(c, app, secretOf(c))
     : admitByHost(c, app, app.authenticate);
 }
 
-/** Lets the application around this app say who is asking, and counts the request. */
+/** Lets the application around this app identify the caller, and counts the request. */
 async function admitByHost(c: Context<AppEnv>, app: AppContext, authenticate: Authenticate): Promise<Caller> {
   const found = await authenticate(c.req.raw);
   if (found === undefined) {
@@ -83,8 +85,8 @@ async function admitByHost(c: Context<AppEnv>, app: AppContext, authenticate: Au
 }
 
 /**
- * Finds out whose key this is, and counts the request. Those who cannot say who they are, are counted by address, so that
- * they take nothing from others who come the same way, as through a proxy.
+ * Identifies the caller by its key, and counts the request. Callers without a valid key are counted by address, so
+ * that they take nothing from others who come the same way, as through a proxy.
  */
 export async function admitWith(
   c: Context<AppEnv>,
@@ -108,7 +110,7 @@ export async function admitWith(
   }
 }
 
-/** Refuses what an address brings that waits because of wrong keys, unless it is known to be good. */
+/** Refuses credentials from an address that waits because of wrong keys, unless they are known to be good. */
 async function checkWait({ failures, keys }: AppContext, address: string, secret: Secret): Promise<void> {
   const wait = failures.waitOf(address);
   if (wait === 0 || (await keys.isKnown(secret))) return;
@@ -120,12 +122,12 @@ async function checkWait({ failures, keys }: AppContext, address: string, secret
   );
 }
 
-/** Counts a request of somebody who has no key, or has shown none. */
+/** Counts a request of a caller that has no key, or has sent none. */
 export function countStranger(c: Context<AppEnv>, app: AppContext): void {
   countRequest(c, app, `address:${addressOf(c) ?? ""}`);
 }
 
-/** Takes one request off a caller's allowance, and says in headers what is left. */
+/** Takes one request off a caller's allowance, and reports the rest in headers. */
 function countRequest(c: Context<AppEnv>, app: AppContext, key: string): void {
   const verdict = app.rate.take(key);
   for (const [name, value] of Object.entries(rateHeaders(verdict))) c.header(name, value);
@@ -140,7 +142,7 @@ function rateHeaders(verdict: RateVerdict): Record<string, string> {
   };
 }
 
-/** What a caller is told who asks too often. */
+/** Returns the refusal for a caller that sends too many requests. */
 export function tooManyRequests(verdict: RateVerdict): ParleyError {
   return new RequestRefusal(
     "rate_limited",

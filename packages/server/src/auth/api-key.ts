@@ -5,21 +5,19 @@ import type { ApiKeyInfo, KeyScope } from "@parley/wire";
 const secretPattern = /^pk_[A-Za-z0-9_-]{43}$/;
 const prefixLength = 11;
 
-/** What a key is looked up by: its secret is 256 random bits, so one round of SHA-256 is all it needs. */
+/** Returns the hash by which a key is looked up: its secret is 256 random bits, so one round of SHA-256 is enough. */
 export function hashSecret(secret: string): string {
   return createHash("sha256").update(secret).digest("hex");
 }
 
-/** Whether a text can be a key at all: what cannot is not looked up. */
+/** Returns true if a text has the form of a key. Other texts are not looked up. */
 export function looksLikeSecret(text: string): boolean {
   return secretPattern.test(text);
 }
 
-/**
- * Makes a key: the secret, to be shown once, and what is kept of it. Add the record to `runtime.keys` for it to work.
- */
+/** Creates a key: the secret, to be shown once, and its record. Add the record to `runtime.keys` for it to work. */
 export function createKey(options: {
-  /** Whose conversations it opens. */
+  /** Owner of the conversations it opens. */
   readonly owner: string;
   /** Default: `read` and `write`. */
   readonly scopes?: readonly KeyScope[];
@@ -40,7 +38,7 @@ export function createKey(options: {
   };
 }
 
-/** What may be told of a key. */
+/** Returns the public fields of a key. */
 export function toKeyInfo({ hash: _, lastUsedAt, ...rest }: ApiKeyRecord): ApiKeyInfo {
   const minute = 60_000;
   return {

@@ -81,7 +81,7 @@ describe("a flood of wrong keys", () => {
       expect(statuses.lastIndexOf(401)).toBe(free);
       const asked = () => server.faults.calls.filter(({ method }) => String(method) === "keys.find").length;
       expect(asked()).toBe(free + 1);
-      // By the same address, before and after it was seen here.
+      // From the same address, before and after it was seen here.
       const login = await server.call("POST", "/login", { body: { key: right } });
       expect(login.status).toBe(200);
       expect((await server.call("GET", "/me", { key: right })).status).toBe(200);

@@ -7,17 +7,17 @@ const mostAddresses = 10_000;
 
 interface Failures {
   count: number;
-  /** When the last one was. */
+  /** Time of the last failure. */
   at: number;
-  /** Until when the address waits. */
+  /** Time until which the address waits. */
   until: number;
 }
 
 /**
  * Counts wrong keys and cookies by address. After `failedLogins` of them an address waits, twice as long after each
- * further one; what it brings meanwhile is neither looked up nor counted, so that nobody can make the wait longer than
- * `failedWaitMostMs`. A key is 256 random bits: this bounds the load of guessing, not its chance, which is none. So
- * what is known to be good passes also while its address waits, for strangers may come by the same one.
+ * further one; what it sends meanwhile is neither looked up nor counted, so that no caller can make the wait longer
+ * than `failedWaitMostMs`. A key is 256 random bits: this bounds the load of guessing, not its chance, which is none.
+ * So credentials that are known to be good pass even while their address waits, since strangers may share it.
  */
 export class FailedLogins {
   readonly #limits: Pick<ServerLimits, "failedLogins">;
@@ -38,18 +38,18 @@ export class FailedLogins {
     this.#looks = new RateLimiter({ ...looksWhileWaiting, clock });
   }
 
-  /** Milliseconds that an address has still to wait; 0 where it need not. */
+  /** Returns the milliseconds that an address still has to wait; 0 if it does not. */
   waitOf(address: string): number {
     const known = this.#byAddress.get(networkOf(address));
     return known === undefined ? 0 : Math.max(0, known.until - this.#clock.monotonic());
   }
 
-  /** Whether a cookie may be looked up though its address waits. */
+  /** Returns true if a cookie may be looked up although its address waits. */
   mayLook(address: string): boolean {
     return this.#looks.take(networkOf(address)).allowed;
   }
 
-  /** Notes a wrong key. Returns whether the address waits from now on and did not before. */
+  /** Records a wrong key. Returns true if the address waits from now on and did not before. */
   failed(address: string): boolean {
     const now = this.#clock.monotonic();
     const network = networkOf(address);
@@ -76,7 +76,7 @@ export class FailedLogins {
   }
 }
 
-/** The part of an address that one party holds: of IPv6 the first half, for the rest is theirs to choose. */
+/** Returns the part of an address that one party holds: of IPv6 the first half, since the holder chooses the rest. */
 export function networkOf(address: string): string {
   const bare = address.replace(/^::ffff:/i, "").replace(/%.*$/, "");
   if (!isIPv6(bare)) return bare;

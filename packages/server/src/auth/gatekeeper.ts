@@ -3,30 +3,30 @@ import type { ApiKeyRecord, KeysInUse } from "@parley/core/ports";
 import { allScopes, type Caller } from "./caller.js";
 import type { KeyRing } from "./key-ring.js";
 
-/** `auto`: keys are asked for as soon as there is one. `keys`: always. `open`: never. */
+/** `auto`: keys are required as soon as there is one. `keys`: always. `open`: never. */
 export type AuthMode = "auto" | "keys" | "open";
 
-/** A key, or the token of a login. Neither is ever taken for the other. */
+/** A key, or the token of a login. Neither is ever accepted as the other. */
 export type Secret = { readonly key: string } | { readonly token: string };
 
-/** What a request brings to prove who it is. */
+/** Credentials of a request. */
 export interface Credentials {
   /** A key from `Authorization: Bearer` or a socket's subprotocol, or the token of a cookie that may be used. */
   readonly secret: Secret | undefined;
-  /** Whether it comes from this machine, as far as can be told. */
+  /** True if it comes from this machine, as far as can be detected. */
   readonly isLocal: boolean;
 }
 
 interface SortedCallers {
   readonly callers: readonly Caller[];
-  /** Those of whom no key was asked. */
+  /** Callers of whom no key was required. */
   readonly open: readonly Caller[];
   readonly byKey: ReadonlyMap<string, readonly Caller[]>;
   readonly byLogin: ReadonlyMap<string, readonly Caller[]>;
   readonly inUse: KeysInUse;
 }
 
-/** Tells who is asking. */
+/** Identifies callers. */
 export class Gatekeeper {
   readonly #mode: AuthMode;
   readonly #owner: string;
@@ -60,7 +60,7 @@ export class Gatekeeper {
     return callerOf(key);
   }
 
-  /** Finds the callers who would not be admitted again, with one look for all. For connections that last. */
+  /** Finds the callers who would not be admitted again, with one lookup for all. For connections that last. */
   async findUnwelcome(callers: readonly Caller[]): Promise<ReadonlySet<Caller>> {
     const { open, byKey, byLogin, inUse } = this.#sorted(callers);
     const unwelcome = new Set(open.length > 0 && (await this.#asksForKeys()) ? open : []);
@@ -70,7 +70,7 @@ export class Gatekeeper {
     return unwelcome;
   }
 
-  /** Sorts callers by how they were admitted. The same list is asked about again and again. */
+  /** Sorts callers by how they were admitted. Cached, since the same list is checked repeatedly. */
   #sorted(callers: readonly Caller[]): SortedCallers {
     const known = this.#lastSorted;
     if (known?.callers === callers) return known;

@@ -87,9 +87,9 @@ describe("the origin", () => {
     [{ method: "POST", origin: own, fetchSite: "same-origin" }, true],
     [{ method: "GET", fetchSite: "same-origin" }, true],
     [{ isUpgrade: true, origin: own, fetchSite: "same-origin" }, true],
-    // Behind a proxy that speaks TLS, the scheme differs and the host does not.
+    // Behind a proxy that terminates TLS, the scheme differs and the host does not.
     [{ method: "POST", host: "chat.example.org", origin: "https://chat.example.org" }, true],
-    // Pages that were let in.
+    // Pages that are allowed.
     [{ method: "POST", origin: listed, fetchSite: "cross-site" }, true],
     [{ method: "GET", origin: listed, fetchSite: "cross-site" }, true],
     [{ isUpgrade: true, origin: listed, fetchSite: "cross-site" }, true],
@@ -105,7 +105,7 @@ describe("the origin", () => {
     [{ method: "POST", origin: "http://localhost:5173", fetchSite: "same-site" }, false],
     [{ method: "GET", origin: foreign, fetchSite: "cross-site", fetchMode: "cors" }, false],
     [{ method: "GET", fetchSite: "cross-site", fetchMode: "no-cors" }, false],
-    // A link from elsewhere may be followed, and someone may type the address.
+    // A link from elsewhere may be followed, and a user may type the address.
     [{ method: "GET", fetchSite: "cross-site", fetchMode: "navigate" }, true],
     [{ method: "GET", fetchSite: "none", fetchMode: "navigate" }, true],
   ] as const)("of %o is let in: %s", (given, expected) => {

@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 
-/** What of a request tells where it comes from. Header values as they were sent. */
+/** Headers that identify the origin of a request, as they were sent. */
 export interface RequestPlace {
   readonly method: string;
   readonly host: string | undefined;
@@ -12,13 +12,15 @@ export interface RequestPlace {
   readonly isUpgrade: boolean;
 }
 
-/** Which hosts a server is, and which other pages may call it. */
+/** Hosts of this server, and other pages that may call it. */
 export interface KnownPlaces {
   /** Host names, without a port. */
   readonly hosts: ReadonlySet<string>;
   /** Origins of other pages. */
   readonly origins: ReadonlySet<string>;
-  /** Whether any name is taken: where the application around this app identifies callers, a name proves nothing. */
+  /**
+   * True if any host name is accepted: if the application around this app identifies callers, a name proves nothing.
+   */
   readonly anyHost?: boolean;
 }
 
@@ -26,7 +28,7 @@ const loopbackNames = new Set(["localhost", "127.0.0.1", "::1"]);
 const unspecified = new Set(["0.0.0.0", "::"]);
 const safeMethods = new Set(["GET", "HEAD", "OPTIONS"]);
 
-/** Takes the port off a `Host` header and the brackets off an IPv6 address. Undefined for what is no host. */
+/** Removes the port of a `Host` header and the brackets of an IPv6 address. Undefined for what is not a host. */
 export function hostName(host: string): string | undefined {
   try {
     const { hostname, username, pathname, search } = new URL(`http://${host}`);
@@ -37,16 +39,16 @@ export function hostName(host: string): string | undefined {
   }
 }
 
-/** Whether an address or a name is this very machine. */
+/** Returns true if an address or a name is this machine. */
 export function isLoopback(name: string): boolean {
   const bare = name.replace(/^\[(.*)\]$/, "$1").replace(/^::ffff:/i, "");
   return loopbackNames.has(bare) || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(bare);
 }
 
 /**
- * Whether a request was meant for this server. A page elsewhere can have its own name point here (DNS rebinding), and
- * then the `Host` header carries that name; an address cannot be made to point elsewhere. Only browsers are fooled
- * this way, and they always send the header.
+ * Returns true if a request was meant for this server. A page elsewhere can make its own name point here (DNS
+ * rebinding), and then the `Host` header carries that name; an address cannot be made to point elsewhere. Only
+ * browsers are fooled this way, and they always send the header.
  */
 export function isKnownHost(host: string | undefined, { hosts, anyHost = false }: KnownPlaces): boolean {
   if (host === undefined) return true;
@@ -56,7 +58,7 @@ export function isKnownHost(host: string | undefined, { hosts, anyHost = false }
   return isIP(name) !== 0 && !unspecified.has(name);
 }
 
-/** Whether an origin is the page of this very host. The scheme may differ: a proxy in front may speak TLS. */
+/** Returns true if an origin is the page of this host. The scheme may differ: a proxy in front may terminate TLS. */
 export function isSameOrigin(origin: string | undefined, host: string | undefined): boolean {
   if (origin === undefined || host === undefined) return false;
   try {
@@ -68,8 +70,8 @@ export function isSameOrigin(origin: string | undefined, host: string | undefine
 }
 
 /**
- * Whether a page, if it is one that asks, may do so. Pages of this host may, and those in `origins`; all others may
- * neither write nor open a socket, nor read by a script, whoever the browser would say they are.
+ * Returns true unless a page sends the request that may not do so. Pages of this host may, and those in `origins`; all
+ * others may neither write nor open a socket, nor read by a script, whatever credentials the browser would add.
  */
 export function isAllowedOrigin(place: RequestPlace, { origins }: KnownPlaces): boolean {
   const { origin, host, fetchSite, fetchMode } = place;
@@ -80,7 +82,7 @@ export function isAllowedOrigin(place: RequestPlace, { origins }: KnownPlaces): 
   return origin === undefined && !isForeign;
 }
 
-/** Whether a cookie may speak for the caller: only when the page that asks is this host's own. */
+/** Returns true if a cookie may identify the caller: only for requests of this host's own page. */
 export function mayUseCookie({ origin, host, fetchSite }: RequestPlace): boolean {
   if (fetchSite !== undefined && fetchSite !== "same-origin" && fetchSite !== "none") return false;
   return origin === undefined || isSameOrigin(origin, host);

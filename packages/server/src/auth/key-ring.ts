@@ -8,17 +8,17 @@ import { looksLikeToken } from "./login.js";
 const mostRemembered = 10_000;
 const touchMs = 60_000;
 
-/** How often an open connection counts as a use of its key or login. Far below how long a login holds. */
+/** Interval at which an open connection counts as a use of its key or login. Far below the lifetime of a login. */
 const inUseMs = 60 * 60_000;
 
-/** A login, and the key that it stands for. */
+/** A login and its key. */
 export interface FoundLogin {
   readonly login: LoginRecord;
   readonly key: ApiKeyRecord;
 }
 
 /**
- * The keys and logins of a store, remembered for a moment. So a busy caller costs one look per moment, and a key that
+ * The keys and logins of a store, cached for a moment. So a busy caller costs one lookup per moment, and a key that
  * another node has revoked works for a moment longer; what this node revokes it forgets at once.
  */
 export class KeyRing {
@@ -29,10 +29,13 @@ export class KeyRing {
   readonly #byToken: Remembered<FoundLogin | null>;
   readonly #hashes: Remembered<ReadonlySet<string>>;
   readonly #touched = new Map<string, number>();
-  /** The keys and logins of open connections, by their hashes, and since when their use has not been noted. */
+  /**
+   * The keys and logins of open connections, by their hashes, with the time since when their use has not been
+   * recorded.
+   */
   #inUse: ReadonlyMap<string, number> = new Map();
   #usedAt = Number.NEGATIVE_INFINITY;
-  /** Logins that were good here, the latest last. */
+  /** Logins that were valid here, the latest last. */
   readonly #seen = new Set<string>();
 
   constructor(keys: KeyStore, clock: Clock, pace: Pick<ServerPace, "keyMs" | "loginMs">) {
@@ -44,12 +47,12 @@ export class KeyRing {
     this.#hashes = new Remembered(clock, pace.keyMs);
   }
 
-  /** The key with this secret, or null. */
+  /** Returns the key with this secret, or null. */
   async find(secret: string): Promise<ApiKeyRecord | null> {
     return looksLikeSecret(secret) ? this.findByHash(hashSecret(secret)) : null;
   }
 
-  /** The key with this hash, or null. */
+  /** Returns the key with this hash, or null. */
   async findByHash(hash: string): Promise<ApiKeyRecord | null> {
     const record = await this.#byHash.get(hash, async () => {
       const found = await this.#keys.find(hash);
@@ -59,12 +62,12 @@ export class KeyRing {
     return record;
   }
 
-  /** The login with this token and its key as it is now, or null. */
+  /** Returns the login with this token and its current key, or null. */
   async findLogin(token: string): Promise<FoundLogin | null> {
     return looksLikeToken(token) ? this.findLoginByHash(hashSecret(token)) : null;
   }
 
-  /** The login whose token has this hash, or null. */
+  /** Returns the login whose token has this hash, or null. */
   async findLoginByHash(hash: string): Promise<FoundLogin | null> {
     const found = await this.#byToken.get(hash, async () => {
       const known = await this.#keys.findLogin(hash, this.#clock.now());
@@ -83,8 +86,8 @@ export class KeyRing {
   }
 
   /**
-   * Finds those that are gone, of the keys and logins of open connections, by their hashes. One look for all: with a
-   * connection for each of many keys, a look per key would cost more than all else that idle connections do.
+   * Finds the keys and logins of open connections that are gone, by their hashes. One lookup for all: with a
+   * connection for each of many keys, a lookup per key would cost more than everything else that idle connections do.
    */
   async findGone(query: KeysInUse): Promise<{
     readonly keys: ReadonlySet<string>;
@@ -98,7 +101,7 @@ export class KeyRing {
     return gone;
   }
 
-  /** Looks at most once a minute whose use is to be noted: with thousands of them, each look takes time. */
+  /** Checks at most once a minute whose use has to be recorded: with thousands of them, each check takes time. */
   #noteUse(
     { keys, logins }: KeysInUse,
     gone: { readonly keys: ReadonlySet<string>; readonly logins: ReadonlySet<string> },
@@ -119,21 +122,21 @@ export class KeyRing {
     this.#inUse = inUse;
   }
 
-  /** Whether there is any key at all. */
+  /** Returns true if there is any key at all. */
   async hasAny(): Promise<boolean> {
     return (await this.#all()).size > 0;
   }
 
   /**
-   * Whether a key is among those of the store, or a login was good here, without asking for this one: however many are
-   * asked about, the store lists its keys once per moment.
+   * Returns true if a key is among those of the store, or a login was valid here, without a lookup for this one: for
+   * any number of calls, the store lists its keys once per moment.
    */
   async isKnown(secret: { readonly key: string } | { readonly token: string }): Promise<boolean> {
     if ("token" in secret) return this.#seen.has(hashSecret(secret.token));
     return looksLikeSecret(secret.key) && (await this.#all()).has(hashSecret(secret.key));
   }
 
-  /** Keys or logins were added or removed here: nothing that is remembered holds. */
+  /** Clears the cache after keys or logins were added or removed here. */
   forget(): void {
     this.#byHash.clear();
     this.#byToken.clear();
@@ -144,7 +147,7 @@ export class KeyRing {
     return this.#hashes.get("", async () => new Set((await this.#keys.list()).map(({ hash }) => hash)));
   }
 
-  /** Notes a use, at most once a minute. Losing the note loses nothing else. */
+  /** Records a use, at most once a minute. A lost record loses nothing else. */
   #touch(id: string, note: (at: number) => Promise<void>): void {
     const now = this.#clock.now();
     if (now - (this.#touched.get(id) ?? Number.NEGATIVE_INFINITY) < touchMs) return;
@@ -154,7 +157,7 @@ export class KeyRing {
   }
 }
 
-/** Answers that are believed for a moment. */
+/** Answers that are cached for a moment. */
 class Remembered<T> {
   readonly #clock: Pick<Clock, "monotonic">;
   readonly #forMs: number;
@@ -172,7 +175,7 @@ class Remembered<T> {
     const made = { answer: look(), until: now + this.#forMs };
     if (this.#answers.size >= mostRemembered) this.#answers.clear();
     this.#answers.set(name, made);
-    // A look that failed is not an answer: the next caller looks again.
+    // A failed lookup is not cached: the next caller looks up again.
     made.answer.catch(() => {
       if (this.#answers.get(name) === made) this.#answers.delete(name);
     });
@@ -184,7 +187,7 @@ class Remembered<T> {
   }
 }
 
-/** The store compares as it likes; this comparison takes as long for a near miss as for a far one. */
+/** Compares in constant time; the store's own comparison may not. */
 function isEqual(hash: string, kept: string): boolean {
   const [one, other] = [Buffer.from(hash, "hex"), Buffer.from(kept, "hex")];
   return one.length === other.length && timingSafeEqual(one, other);

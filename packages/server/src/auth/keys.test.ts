@@ -172,7 +172,7 @@ describe("a socket's key", () => {
       expect([message.type, refusal.code]).toEqual([message.type, scope === "write" ? "forbidden" : "none"]);
     }
     const stranger = await server.socket({ key: await server.key("bob", ["admin"]) });
-    // What creates a conversation creates one of the stranger's own.
+    // A call that creates a conversation creates one of the stranger's own.
     for (const [, message] of messages.filter(
       ([, { type }]) => type !== "chat.send" && type !== "chat.queue",
     )) {

@@ -1,14 +1,14 @@
-/** What the cookie of a login is called. */
+/** Name of the cookie of a login. */
 export const loginCookieName = "parley_login";
-/** What earlier versions called a cookie that held the key itself. It opens nothing any more. */
+/** Name in earlier versions of a cookie that held the key itself. It is not accepted any more. */
 const keyCookieName = "parley_key";
 
-/** The token in a `Cookie` header. */
+/** Returns the token in a `Cookie` header. */
 export function readLoginCookie(header: string | undefined): string | undefined {
   return readCookie(header, loginCookieName);
 }
 
-/** The value of a cookie in a `Cookie` header. */
+/** Returns the value of a cookie in a `Cookie` header. */
 export function readCookie(header: string | undefined, name: string): string | undefined {
   if (header === undefined) return undefined;
   for (const pair of header.split(";")) {
@@ -18,7 +18,7 @@ export function readCookie(header: string | undefined, name: string): string | u
   return undefined;
 }
 
-/** The `Set-Cookie` that keeps a login where scripts cannot read it and other sites cannot use it. */
+/** Returns the `Set-Cookie` that keeps a login where scripts cannot read it and other sites cannot use it. */
 export function loginCookie(
   token: string,
   options: { readonly secure: boolean; readonly maxAgeMs: number },
@@ -27,7 +27,7 @@ export function loginCookie(
   return `${loginCookieName}=${token}; Path=/; Max-Age=${maxAge}; ${attributes(options)}`;
 }
 
-/** The `Set-Cookie` lines that take it away, and one of an earlier version with it. */
+/** Returns the `Set-Cookie` lines that remove it, and one of an earlier version with it. */
 export function clearedCookies(options: { readonly secure: boolean }): string[] {
   return [loginCookieName, keyCookieName].map(
     (name) => `${name}=; Path=/; Max-Age=0; ${attributes(options)}`,

@@ -6,7 +6,7 @@ import { hashSecret, looksLikeSecret } from "./api-key.js";
 import { createLogin, looksLikeToken } from "./login.js";
 import { clearedCookies, loginCookie, readLoginCookie } from "./login-cookie.js";
 
-/** The cookie that an answer sets, as the browser sends it back. */
+/** Returns the cookie that an answer sets, as the browser sends it back. */
 function cookieOf(answer: { headers: Headers }): string {
   const set = answer.headers.getSetCookie().find((line) => line.startsWith("parley_login=pl_"));
   return set?.split(";")[0] ?? "";
@@ -48,7 +48,7 @@ describe("a login", () => {
     expect(login.headers.getSetCookie().at(-1)).toMatch(
       /^parley_login=pl_[\w-]{43}; Path=\/; Max-Age=2592000; HttpOnly; SameSite=Strict$/,
     );
-    // A cookie of an earlier version held the key itself: it goes.
+    // A cookie of an earlier version held the key itself: it is removed.
     expect(login.headers.getSetCookie()).toContainEqual(
       expect.stringMatching(/^parley_key=; Path=\/; Max-Age=0;/),
     );
@@ -78,7 +78,7 @@ describe("a login", () => {
       each.send({ type: "ping" });
       await each.next("pong");
     }
-    // Once more is no failure.
+    // A second logout is not a failure.
     expect((await server.call("POST", "/logout", { headers: { cookie } })).status).toBe(200);
     expect((await server.call("POST", "/logout")).json).toEqual({ loggedOut: true });
   });
@@ -150,7 +150,7 @@ describe("a login", () => {
     }
     await clock.advance(most);
     expect((await me(server, { cookie })).status).toBe(401);
-    // What has expired goes with the next login.
+    // Expired logins are removed with the next login.
     await logIn(server, key);
     expect(await server.runtime.keys.removeLogins({})).toBe(1);
   });

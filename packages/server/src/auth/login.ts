@@ -4,18 +4,18 @@ import { hashSecret } from "./api-key.js";
 
 const tokenPattern = /^pl_[A-Za-z0-9_-]{43}$/;
 
-/** Whether a text can be the token of a login: what cannot is not looked up. A key never can. */
+/** Returns true if a text has the form of a login's token. Other texts are not looked up. A key never has it. */
 export function looksLikeToken(text: string): boolean {
   return tokenPattern.test(text);
 }
 
-/** Makes a login of a key: the token, for a cookie, and what is kept of it. */
+/** Creates a login of a key: the token, for a cookie, and its record. */
 export function createLogin(options: {
   readonly keyId: string;
   readonly owner: string;
   /** Epoch milliseconds. */
   readonly now: number;
-  /** How long it holds after its last use. */
+  /** Lifetime after its last use. */
   readonly holdsMs: number;
 }): { readonly token: string; readonly record: LoginRecord } {
   const { keyId, owner, now, holdsMs } = options;

@@ -12,7 +12,7 @@ export interface DeriveLimits {
   readonly pages: number;
   /** Milliseconds that one file may take. */
   readonly timeoutMs: number;
-  /** Bytes by which the process may grow meanwhile. */
+  /** Bytes by which the process may grow during the conversion. */
   readonly memoryBytes: number;
   /** Milliseconds that the thread is kept without work. */
   readonly idleMs: number;

@@ -12,7 +12,7 @@ export interface DeriveRequest {
   readonly limits: DeriveLimits;
 }
 
-/** The form; undefined where there is none. */
+/** The form; undefined if there is none. */
 export interface DeriveAnswer {
   readonly data: Uint8Array | undefined;
 }
@@ -20,7 +20,7 @@ export interface DeriveAnswer {
 const port = parentPort;
 port?.on("message", async ({ variant, mediaType, bytes, limits }: DeriveRequest) => {
   const derive = variant === "thumbnail" ? makeThumbnail : readDocumentText;
-  // Whatever the bytes make of a decoder, they have no such form.
+  // Bytes that make a decoder fail have no such form.
   const data = await derive(mediaType, bytes, limits).catch(() => undefined);
   port.postMessage({ data } satisfies DeriveAnswer);
 });

@@ -14,7 +14,7 @@ const readers: Readonly<Record<string, ReadText>> = {
 /** Types of documents whose text is read. */
 export const textTypes: readonly string[] = Object.keys(readers);
 
-/** Reads the text of a document; undefined where it has none, as a scanned one. A long text is cut, and says so. */
+/** Reads the text of a document; undefined if it has none, as a scanned one. A long text is cut, with a note. */
 export async function readDocumentText(
   mediaType: string,
   bytes: Uint8Array,
@@ -28,10 +28,10 @@ export async function readDocumentText(
 
 const cutMark = "\n\n[The text is cut here]\n";
 
-/** Cuts a text between two characters, behind which the mark has room. */
+/** Cuts a text between two characters, with room for the mark after it. */
 function cut(encoded: Uint8Array): Uint8Array {
   let end = derivedBytes - cutMark.length;
-  // The byte behind the cut must not continue a character.
+  // The byte after the cut must not continue a character.
   while (((encoded[end] ?? 0) & 0xc0) === 0x80) end -= 1;
   const result = new Uint8Array(end + cutMark.length);
   result.set(encoded.subarray(0, end));
@@ -66,8 +66,8 @@ async function readWordDocument(bytes: Uint8Array, limits: DeriveLimits): Promis
 const unpackStep = 16 * 1024;
 
 /**
- * True where all entries of an archive together unpack to so many bytes at most. They are unpacked for it, bit by bit and
- * without being kept: the sizes that an archive declares need not be true.
+ * Returns true if all entries of an archive together unpack to at most `most` bytes. They are unpacked for it, bit by
+ * bit and without being kept: the sizes that an archive declares may be wrong.
  */
 export function unpacksWithin(archive: Uint8Array, most: number): boolean {
   let unpacked = 0;

@@ -18,7 +18,7 @@ function start(limits: Partial<DeriveLimits> = {}): FileDeriver {
   return deriver;
 }
 
-/** A PNG of one grey, whose header may claim another size than it has. */
+/** Returns a PNG of one grey, whose header may claim another size than it has. */
 function png(width: number, height: number, claimed = { width, height }): Uint8Array {
   const chunk = (type: string, data: Uint8Array) => {
     const body = Buffer.concat([Buffer.from(type, "latin1"), data]);
@@ -41,7 +41,7 @@ function png(width: number, height: number, claimed = { width, height }): Uint8A
   ]);
 }
 
-/** A PDF whose pages have one line of text each. */
+/** Returns a PDF whose pages have one line of text each. */
 function pdf(lines: readonly string[]): Uint8Array {
   const objects = ["<< /Type /Catalog /Pages 2 0 R >>"];
   const kids = lines.map((_, index) => `${4 + index * 2} 0 R`).join(" ");

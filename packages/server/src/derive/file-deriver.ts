@@ -10,7 +10,7 @@ import type { DeriveAnswer, DeriveRequest } from "./derive-thread.js";
 import { textTypes } from "./document-text.js";
 import { thumbnailTypes } from "./thumbnail.js";
 
-/** Milliseconds between two looks at the memory of the process while a file is converted. */
+/** Milliseconds between two checks of the memory of the process while a file is converted. */
 const lookMs = 100;
 
 /** Megabytes of objects in the thread; bytes of images and archives are counted by `memoryBytes`. */
@@ -18,7 +18,7 @@ const heapMb = 512;
 
 /**
  * Derives thumbnails of images and texts of documents, in a thread of its own: decoders in WebAssembly and readers in
- * JavaScript, held to a time and to memory. A file that exceeds them ends the thread, and has no such form.
+ * JavaScript, limited in time and memory. A file that exceeds the limits ends the thread, and has no such form.
  */
 export function createFileDeriver(limits: Partial<DeriveLimits> = {}): FileDeriver {
   return new ThreadDeriver({ ...defaultDeriveLimits, ...limits });
@@ -76,7 +76,7 @@ class ThreadDeriver implements FileDeriver {
     await worker?.terminate();
   }
 
-  /** Resolves with the answer, or `ended` where the thread ended or has to. */
+  /** Resolves with the answer, or `ended` if the thread ended or has to. */
   #ask(worker: Worker, request: DeriveRequest): Promise<DeriveAnswer | "ended"> {
     const { timeoutMs, memoryBytes } = this.#limits;
     return new Promise((resolve) => {
@@ -108,7 +108,7 @@ function startThread(): Worker {
   const built = import.meta.url.endsWith(".ts") ? "../../dist/derive/derive-thread.js" : "derive-thread.js";
   const path = fileURLToPath(new URL(built, import.meta.url));
   if (!existsSync(path)) throw new ParleyError("internal", `${path} is not built: run \`npm run build\``);
-  // Decoders print what they find wrong with an image.
+  // Decoders print errors that they find in an image.
   const worker = new Worker(path, {
     stdout: true,
     stderr: true,

@@ -3,14 +3,14 @@ import { createRequire } from "node:module";
 import { imageSize } from "@parley/core/messages";
 import type { DeriveLimits } from "./derive-limits.js";
 
-/** Pixels as the decoders give and take them: four bytes each, red, green, blue and alpha. */
+/** Pixels in the format of the decoders: four bytes each, red, green, blue and alpha. */
 interface Pixels {
   readonly data: Uint8ClampedArray;
   readonly width: number;
   readonly height: number;
 }
 
-/** The class that the codecs make pixels of, which Node does not have. */
+/** The pixel class that the codecs need, which Node does not have. */
 class NodeImageData implements Pixels {
   readonly data: Uint8ClampedArray;
   readonly width: number;
@@ -31,12 +31,12 @@ async function loadWasm(name: string): Promise<WebAssembly.Module> {
 
 type Decode = (bytes: ArrayBuffer) => Promise<Pixels | null>;
 
-/** Decoders in WebAssembly: what a broken image does to them stays in their own memory. Each is loaded when needed. */
+/** Decoders in WebAssembly: the effects of a broken image stay in their own memory. Each is loaded when needed. */
 const decoders: Readonly<Record<string, () => Promise<Decode>>> = {
   "image/jpeg": async () => {
     const { default: decode, init } = await import("@jsquash/jpeg/decode.js");
     await init(await loadWasm("@jsquash/jpeg/codec/dec/mozjpeg_dec.wasm"));
-    // Photos are stored as the camera was held, with a mark that says so.
+    // Photos are stored as the camera was held, with an orientation mark.
     return (bytes) => decode(bytes, { preserveOrientation: true });
   },
   "image/png": async () => {
@@ -54,7 +54,7 @@ const decoders: Readonly<Record<string, () => Promise<Decode>>> = {
 /** Types of which thumbnails are made. */
 export const thumbnailTypes: readonly string[] = Object.keys(decoders);
 
-/** Makes a small WebP of an image; undefined where it cannot be decoded, or is larger than it may be. */
+/** Makes a small WebP of an image; undefined if it cannot be decoded, or exceeds the limit. */
 export async function makeThumbnail(
   mediaType: string,
   bytes: Uint8Array,
@@ -72,7 +72,7 @@ export async function makeThumbnail(
   return new Uint8Array(await encode(small as ImageData, { quality: 80 }));
 }
 
-/** Scales an image down so that its longer side has so many pixels. A smaller one stays as it is. */
+/** Scales an image down so that its longer side has `side` pixels. A smaller one stays as it is. */
 async function shrink(image: Pixels, side: number): Promise<Pixels> {
   const scale = side / Math.max(image.width, image.height);
   if (scale >= 1) return image;

@@ -11,7 +11,7 @@ import { MountedEndpoints, refuseAddress } from "../mount-endpoints.js";
 import { contractOf } from "../openapi.js";
 import { type Face, useFailureShape } from "./face.js";
 
-/** How a face is set up in a host's own application. */
+/** Settings of a face in a host's own application. */
 export interface FaceOptions extends Omit<AppOptions, "faces" | "page"> {
   /**
    * Identifies the caller of a request by the host's own login. Absent: Parley's API keys, as on its server. With it,
@@ -22,7 +22,7 @@ export interface FaceOptions extends Omit<AppOptions, "faces" | "page"> {
   readonly basePath?: string;
 }
 
-/** Makes an app that answers one face's routes and nothing else, for a host to mount at a path of its own. */
+/** Creates an app that answers one face's routes and nothing else, for a host to mount at a path of its own. */
 export function createFaceApp(runtime: Runtime, face: Face, options: FaceOptions = {}): ParleyApp {
   const { basePath = "" } = options;
   const hono = new OpenAPIHono<AppEnv>();

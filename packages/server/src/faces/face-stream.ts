@@ -9,17 +9,17 @@ const heartbeat = Buffer.from(": here\n\n");
 
 /** An answer of server-sent events that may last, counted among the connections of its caller. */
 export interface FaceStream {
-  /** Begins the answer: comments keep it alive until it is over. */
+  /** Begins the answer: comments keep it alive until it ends. */
   begin(headers: Readonly<Record<string, string>>): ResponseStream;
-  /** Gives the place up where no answer was begun. */
+  /** Releases the place if no answer was started. */
   abandon(): void;
   /** Aborted when the answer is broken off, with the refusal as its reason: for work that goes before the answer. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Takes a place among the caller's connections before anything is done for it, or refuses. A node that drains lets its
- * answers end; when the app closes, or the caller's key is revoked, they are broken off.
+ * Reserves a place among the caller's connections before any work is done for it, or refuses. A node that drains lets
+ * its answers end; when the app closes, or the caller's key is revoked, they are broken off.
  */
 export function openFaceStream(c: Context<AppEnv>, app: AppContext, caller: Caller): FaceStream {
   app.connections.checkRoom(caller);
@@ -58,7 +58,7 @@ export function openFaceStream(c: Context<AppEnv>, app: AppContext, caller: Call
   };
 }
 
-/** Calls back when the caller has left before it was answered: for work that nobody else waits for. */
+/** Calls back when the caller has left before it was answered: for work that no other caller waits for. */
 export function whenCallerLeaves(c: Context<AppEnv>, run: () => void): void {
   const outgoing = c.env?.outgoing;
   outgoing?.once("close", () => {

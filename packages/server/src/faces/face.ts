@@ -9,12 +9,12 @@ export interface FailureShape {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Makes the answer to a failure in the shape of a protocol. */
+/** Returns the answer to a failure in the shape of a protocol. */
 export type DescribeFailure = (error: ParleyError, requestId: string) => FailureShape;
 
 /**
- * A protocol that other clients speak, over Parley's conversations. A face translates and keeps no state: it reads and
- * writes through the runtime like every other client, with the same keys, scopes, limits and Host and Origin checks.
+ * A protocol of other clients, over Parley's conversations. A face translates and keeps no state: it reads and writes
+ * through the runtime like every other client, with the same keys, scopes, limits and Host and Origin checks.
  */
 export interface Face {
   readonly name: string;
@@ -26,7 +26,7 @@ export interface Face {
   readonly describeFailure?: DescribeFailure;
 }
 
-/** Lets every failure below a face's path be answered in the face's shape, also one of the checks before its routes. */
+/** Answers every failure below a face's path in the face's shape, also one of the checks before its routes. */
 export function useFailureShape(face: Face): MiddlewareHandler<AppEnv> {
   return async (c, next) => {
     if (face.describeFailure !== undefined) c.set("describeFailure", face.describeFailure);

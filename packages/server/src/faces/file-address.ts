@@ -2,14 +2,14 @@
 export const foreignAddress =
   "addresses on the web are not fetched: send the file as a data URL (data:image/png;base64,...), or upload it first";
 
-/** The address of the file of a message, relative to the server's. */
+/** Returns the address of the file of a message, relative to the server's. */
 export function fileAddress(conversationId: string, seq: number): string {
   return `/conversations/${encodeURIComponent(conversationId)}/files/${seq}`;
 }
 
 /**
  * Reads the address of a file that a client sends: the bytes of a data URL, or an address as `fileAddress` makes it.
- * Undefined for any other: what is on the web is not fetched, because the server sees more of the network than its
+ * Undefined for any other: addresses on the web are not fetched, because the server sees more of the network than its
  * callers do.
  */
 export function fileAddressOf(

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { ResponseStream } from "../stream/response-stream.js";
 import { PacedWriter } from "./paced-writer.js";
 
-/** A stream whose reader takes frames only when it is let. */
+/** Creates a stream whose reader takes frames only when the test lets it. */
 function slowStream() {
   const written: string[] = [];
   let resolveRoom = () => {};

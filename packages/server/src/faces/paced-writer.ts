@@ -4,8 +4,8 @@ import type { ResponseStream } from "../stream/response-stream.js";
 const mostWaiting = 100_000;
 
 /**
- * Writes as fast as the reader reads, and keeps what it has not taken yet. A reader that is too far behind is cut off: the
- * polite end of a stream would look like the end of the answer.
+ * Writes as fast as the reader reads, and keeps what it has not taken yet. A reader that is too far behind is cut off:
+ * a normal end of the stream would look like the end of the answer.
  */
 export class PacedWriter {
   readonly #stream: ResponseStream;
@@ -27,7 +27,7 @@ export class PacedWriter {
     else if (this.#waiting.length > mostWaiting) this.#stream.cut();
   }
 
-  /** Ends the answer behind what was written. */
+  /** Ends the answer after what was written. */
   end(lastWords?: Buffer): void {
     this.#hasEnded = true;
     this.#lastWords = lastWords;

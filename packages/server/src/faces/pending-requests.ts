@@ -1,7 +1,7 @@
 import type { OwnerRuntime } from "@parley/core/runtime";
 import type { PendingRequest } from "@parley/wire";
 
-/** Reads all requests of a turn that nobody has answered, page by page. */
+/** Reads all unanswered requests of a turn, page by page. */
 export async function pendingRequests(
   me: OwnerRuntime,
   { conversationId, turnId }: { readonly conversationId: string; readonly turnId: string },

@@ -6,7 +6,7 @@ const leastCompressed = 1_000;
 
 const compress = promisify(gzip);
 
-/** Returns true where an `accept-encoding` header allows gzip. */
+/** Returns true if an `accept-encoding` header allows gzip. */
 export function takesGzip(accepted = ""): boolean {
   return accepted.split(",").some((each) => {
     const [name = "", weight = ""] = each.split(";");
@@ -14,7 +14,7 @@ export function takesGzip(accepted = ""): boolean {
   });
 }
 
-/** Returns the body and the headers of a JSON answer, compressed where that pays and the caller can read it. */
+/** Returns the body and the headers of a JSON answer, compressed if that pays and the caller can read it. */
 export async function jsonBody(
   value: unknown,
   acceptEncoding: string | undefined,

@@ -2,18 +2,18 @@ import type { ServerResponse } from "node:http";
 import { ParleyError } from "@parley/core";
 import { type Caller, rateKeyOf } from "../auth/caller.js";
 
-/** Why a server closes a connection. */
+/** Reason why a server closes a connection. */
 export type CloseReason = "draining" | "revoked" | "closing";
 
-/** What someone is told whose answer is broken off. Those of a node that merely drains are told to their end. */
+/** Returns the error for a caller whose answer is broken off. A node that merely drains lets answers end. */
 export function breakOffError(reason: Exclude<CloseReason, "draining">): ParleyError {
   if (reason === "revoked") return new ParleyError("unauthorized");
   return new ParleyError("draining", undefined, { retryAfterMs: 1_000 });
 }
 
 /**
- * Calls when nothing of an answer waits here any more: its reader has it all, or has left. At once in a call within the
- * process, where the caller holds the answer.
+ * Calls back when no part of an answer is buffered any more: its reader has it all, or has left. At once in a call
+ * within the process, where the caller holds the answer.
  */
 export function whenGone(answer: ServerResponse | undefined, then: () => void): void {
   if (answer === undefined || answer.destroyed) then();
@@ -32,23 +32,23 @@ interface Grouped {
   readonly groups: ReadonlyMap<Caller, readonly LastingConnection[]>;
 }
 
-/** The connections that are open, by who opened them. */
+/** The open connections, by caller. */
 export class Connections {
   readonly #byCaller = new Map<string, Set<LastingConnection>>();
   readonly #most: number;
-  /** As they were at the last check; undefined once one has come or gone. */
+  /** Groups as of the last check; undefined once a connection was added or removed. */
   #grouped: Grouped | undefined;
 
   constructor(most: number) {
     this.#most = most;
   }
 
-  /** Whether a caller may have one more. */
+  /** Returns true if a caller may have one more. */
   hasRoom(caller: Caller): boolean {
     return (this.#byCaller.get(rateKeyOf(caller))?.size ?? 0) < this.#most;
   }
 
-  /** Refuses one more where a caller has as many as it may. */
+  /** Refuses one more if a caller has reached its limit. */
   checkRoom(caller: Caller): void {
     if (this.hasRoom(caller)) return;
     throw new ParleyError(
@@ -57,7 +57,7 @@ export class Connections {
     );
   }
 
-  /** Returns a function that takes it out again. */
+  /** Adds a connection. Returns a function that removes it. */
   add(connection: LastingConnection): () => void {
     const key = rateKeyOf(connection.caller);
     let group = this.#byCaller.get(key);
@@ -79,8 +79,8 @@ export class Connections {
   }
 
   /**
-   * Closes the connections of callers who are not welcome any more. It is asked once about all of them, with the same list
-   * as long as no connection has come or gone.
+   * Closes the connections of callers who would not be admitted any more. `findUnwelcome` is called once for all of
+   * them, with the same list as long as no connection was added or removed.
    */
   async recheck(findUnwelcome: (callers: readonly Caller[]) => Promise<ReadonlySet<Caller>>): Promise<void> {
     this.#grouped ??= this.#group();
@@ -91,7 +91,7 @@ export class Connections {
     }
   }
 
-  /** Connections by the caller that stands for all who came with the same key and login. */
+  /** Groups connections by one caller for all with the same key and login. */
   #group(): Grouped {
     const groups = new Map<Caller, readonly LastingConnection[]>();
     for (const group of this.#byCaller.values()) {
@@ -108,7 +108,7 @@ export class Connections {
   }
 }
 
-/** Connections of one key, by the login that each came with. */
+/** Groups connections of one key by the login of each. */
 function byLogin(group: Iterable<LastingConnection>): Map<string | undefined, LastingConnection[]> {
   const groups = new Map<string | undefined, LastingConnection[]>();
   for (const connection of group) {

@@ -18,10 +18,10 @@ export interface Call<Shape extends Route> {
   readonly app: AppContext;
 }
 
-/** A request whose sender is known. */
+/** A request whose caller is known. */
 export interface OwnedCall<Shape extends Route> extends Call<Shape> {
   readonly caller: Caller;
-  /** What the caller's owner can do. */
+  /** The runtime of the caller's owner. */
   readonly me: OwnerRuntime;
 }
 
@@ -63,9 +63,9 @@ interface Contract<Shape extends Route> {
 }
 
 interface OwnedDefinition<Shape extends Route> extends Contract<Shape> {
-  /** What a key needs; of several, one. */
+  /** Scope that a key needs; of several, one. */
   readonly access: KeyScope | readonly KeyScope[];
-  /** Refused while the node shuts down. Default: whatever writes. */
+  /** Refused while the node shuts down. Default: every route that writes. */
   readonly isWork?: boolean;
   handle(call: OwnedCall<Shape>): Promise<Shape["response"] | Response>;
 }
@@ -75,7 +75,7 @@ interface PublicDefinition<Shape extends Route> extends Contract<Shape> {
   handle(call: Call<Shape>): Promise<Shape["response"] | Response>;
 }
 
-/** One route of the server: its contract, and what answers. */
+/** One route of the server: its contract, and its handler. */
 export interface Endpoint<Name extends string = string> extends Contract<Route> {
   /** Method and path. */
   readonly name: Name;
@@ -84,8 +84,8 @@ export interface Endpoint<Name extends string = string> extends Contract<Route> 
 }
 
 /**
- * A route of the wire: who may call it, what it takes and gives, and what it does. Types and path come from the wire's
- * `Routes`; what is checked at run time and what is published are these same schemas.
+ * Defines a route of the wire: its access, its schemas and its handler. Types and path come from the wire's `Routes`;
+ * the same schemas are checked at run time and published.
  */
 export function endpoint<const Name extends RouteName>(
   name: Name,
@@ -94,7 +94,7 @@ export function endpoint<const Name extends RouteName>(
   return makeEndpoint<Name, Routes[Name]>(name, definition);
 }
 
-/** Types of a face's route. The wire does not list them: they are another protocol's. */
+/** Types of a face's route. The wire does not list them: they belong to another protocol. */
 export interface FaceRoute<Params extends object, Query extends object, Body, Response> {
   readonly params: Params;
   readonly query: Query;
@@ -103,7 +103,9 @@ export interface FaceRoute<Params extends object, Query extends object, Body, Re
   readonly format: Route["format"];
 }
 
-/** A route of a face. `path` is relative to the path that the face is mounted at; types come from the schemas. */
+/**
+ * Defines a route of a face. `path` is relative to the path that the face is mounted at; types come from the schemas.
+ */
 export function faceEndpoint<
   const Name extends string,
   Params extends object = object,
@@ -153,7 +155,7 @@ async function readCall<Shape extends Route>(
     const most = contract.holdsFiles ? "faceBodyBytes" : "bodyBytes";
     const limit = Math.min(contract.bodyBytes ?? Number.POSITIVE_INFINITY, app.limits[most]);
     const given = await readJsonBody(c, app, limit, most);
-    // A body that may be left out is one whose every field may be.
+    // A body may be left out if each of its fields may be.
     body = validate(contract.body, given === undefined ? {} : given);
   }
   return { params, query, body, c, app } as Call<Shape>;

@@ -2,13 +2,13 @@
 const shownTypes =
   /^(?:image\/(?:png|jpeg|gif|webp|avif|bmp)|audio\/[a-z0-9.+-]+|video\/[a-z0-9.+-]+|text\/plain|text\/markdown|text\/csv|application\/json)$/;
 
-/** Types that a browser may run, or load further files for: they are never sent as what they are. */
+/** Types that a browser may run, or load further files for: they are never sent with their own type. */
 const activeTypes = /html|xml|svg|script|css|wasm|multipart|message/;
 
-/** Nothing in a file is loaded or run, and it is nobody's page, even where somebody opens it as one. */
+/** Nothing in a file is loaded or run, and it cannot act as a page, even if a user opens it as one. */
 const filePolicy = "default-src 'none'; sandbox; frame-ancestors 'none'";
 
-/** The headers of an answer that is a file. */
+/** Returns the headers of an answer that is a file. */
 export function fileHeaders(file: {
   readonly name: string;
   readonly mediaType: string;
@@ -21,12 +21,12 @@ export function fileHeaders(file: {
     "content-security-policy": filePolicy,
     "accept-ranges": "bytes",
     etag: etagOf(file.hash),
-    // Whoever may read it may keep it, but has to ask again: the conversation may be gone.
+    // A caller that may read it may keep it, but has to revalidate: the conversation may be gone.
     "cache-control": "private, no-cache, no-transform",
   };
 }
 
-/** The validator of a file: its bytes never change. */
+/** Returns the validator of a file: its bytes never change. */
 export function etagOf(hash: string): string {
   return `"${hash}"`;
 }
@@ -36,7 +36,7 @@ function sentType(mediaType: string): string {
   return mediaType.startsWith("text/") ? `${mediaType}; charset=utf-8` : mediaType;
 }
 
-/** The name in a form that every client reads, and in the one that keeps all of its characters (RFC 6266). */
+/** Returns the name in a form that every client reads, and in the one that keeps all of its characters (RFC 6266). */
 function fileNameParameters(name: string): string {
   const plain = name.replaceAll(/[^\x20-\x7e]|["\\%]/g, "_");
   const encoded = encodeURIComponent(Buffer.from(name).toString()).replaceAll(

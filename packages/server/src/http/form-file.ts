@@ -13,14 +13,14 @@ export interface FormFile {
   readonly bytes: AsyncGenerator<Uint8Array>;
 }
 
-/** True for the type of a form that has files. */
+/** Returns true for the type of a form that has files. */
 export function isForm(contentType: string): boolean {
   return /^multipart\/form-data\b/i.test(contentType);
 }
 
 /**
- * Finds the file of a form as it comes: its first one, which has to be the only one. Other fields are passed over.
- * Whatever is wrong with the form shows while its bytes are read.
+ * Finds the file of a form as it arrives: its first one, which has to be the only one. Other fields are skipped.
+ * Errors of the form surface while its bytes are read.
  */
 export async function readFormFile(
   contentType: string,
@@ -71,7 +71,9 @@ function open(contentType: string): BusboyInstance {
   }
 }
 
-/** A body that exceeds a bound or breaks off has a refusal of its own; anything else is a form that cannot be read. */
+/**
+ * Rethrows the refusal of a body that exceeds a bound or breaks off; any other error means a form that cannot be read.
+ */
 function refuse(error: unknown): never {
   if (error instanceof ParleyError) throw error;
   const why = error instanceof Error ? error.message : String(error);

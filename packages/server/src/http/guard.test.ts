@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from "vitest";
 import { createLogger } from "../telemetry/logging.js";
 import { problemOf, startTestServer, type TestServer } from "../test-server.test-support.js";
 
-/** The answer to a request that fetch would not let through. */
+/** Returns the answer to a request that `fetch` does not allow. */
 async function rawAnswer(server: TestServer, head: string, connection = "close"): Promise<string> {
   const socket = connect(server.server.port, "127.0.0.1");
   socket.write(`${head}\r\nConnection: ${connection}\r\n\r\n`);
@@ -154,7 +154,7 @@ describe("the rate limit", () => {
   it("bounds the sockets of a key that come in at once", async () => {
     const server = await startTestServer({ auth: "keys", limits: { connectionsPerKey: 2 } });
     const key = await server.key("ann");
-    // All of them wait for the same look at the key, so that each finds room when it is asked.
+    // All of them wait for the same lookup of the key, so that each finds room when it is checked.
     const looking = server.faults.hold("keys.find");
     const coming = Array.from({ length: 12 }, () => server.socket({ key }));
     await looking.reached;
@@ -189,7 +189,7 @@ describe("the rate limit", () => {
     socket.raw.close();
     await socket.closed;
     await expect.poll(async () => (await server.call("POST", "/chat", { body })).status).toBe(200);
-    // It is over, and what was refused before does not count.
+    // It is over, and refused requests do not count.
     expect((await server.call("POST", "/chat", { body: { ...body, message: "other" } })).status).toBe(409);
     expect((await server.call("POST", "/chat", { body })).status).toBe(200);
   });
@@ -226,7 +226,7 @@ describe("a handshake that is refused", () => {
       [await handshake("localhost"), 429, "limit_exceeded"],
     ] as const) {
       const [head = ""] = answer.split("\r\n\r\n");
-      // It may come in pieces.
+      // It may arrive in pieces.
       const body = answer.slice(answer.indexOf("{"), answer.lastIndexOf("}") + 1);
       expect(head).toMatch(
         new RegExp(`^HTTP/1.1 ${status} [\\s\\S]*content-type: application/problem\\+json`, "i"),

@@ -14,7 +14,7 @@ const requestIdPattern = /^[A-Za-z0-9._:-]{1,128}$/;
 const exposedHeaders =
   "x-request-id, x-conversation-id, x-message-id, retry-after, ratelimit-limit, ratelimit-remaining, ratelimit-reset";
 
-/** Names each request, writes it down when it is answered, and lets nobody in from where nobody should come. */
+/** Assigns each request an id, logs it when it is answered, and refuses forbidden hosts and origins. */
 export function guardRequests(app: AppContext): MiddlewareHandler<AppEnv> {
   const refuse = answerFailure(app);
   return async (c, next) => {
@@ -37,7 +37,7 @@ export function guardRequests(app: AppContext): MiddlewareHandler<AppEnv> {
   };
 }
 
-/** Why a request may not come from where it comes. Pages that may call are told so, as browsers want it. */
+/** Returns the refusal of a forbidden host or origin. Allowed pages get the headers that browsers require. */
 function checkPlace(c: Context<AppEnv>, { places }: AppContext): ParleyError | undefined {
   const place = placeOf(c);
   if (!isKnownHost(place.host, places)) {
@@ -88,7 +88,7 @@ function logRequest(c: Context<AppEnv>, app: AppContext, startedAt: number): voi
   else app.logger.info(line, "request");
 }
 
-/** The answer to whatever was thrown on the way. */
+/** Returns the handler that answers thrown errors. */
 export function answerFailure(app: AppContext): (thrown: Error, c: Context<AppEnv>) => Response {
   return (thrown, c) => {
     const error = toParleyError(thrown);
@@ -103,7 +103,8 @@ export function answerFailure(app: AppContext): (thrown: Error, c: Context<AppEn
     const shape = c.get("describeFailure")?.(error, requestId);
     const body = JSON.stringify(shape?.body ?? toProblem(error, requestId));
     const incoming = c.env?.incoming;
-    // The rest of a body is not waited for, so the connection cannot be used again: whoever keeps it would find it closed.
+    // The rest of a body is not read, so the connection cannot be used again: a client that keeps it would find it
+    // closed.
     const closing = incoming === undefined || incoming.complete ? {} : { connection: "close" };
     const headers = { ...problemHeaders(error), ...shape?.headers, ...closing };
     return c.newResponse(body, error.status as 400, headers);

@@ -1,16 +1,16 @@
-/** As much as is joined on the way, so that a line that comes in crumbs is not kept as millions of them. */
+/** Length at which pieces are joined, so that a line that arrives in tiny pieces is not kept as millions of them. */
 const crumbsLength = 65_536;
 
 /**
- * Puts lines together from the pieces of a text. Each piece is looked through once, when it comes, and what a line
- * consists of is joined when it is whole: a line of many pieces costs as much as its length.
+ * Assembles lines from the pieces of a text. Each piece is searched once, when it arrives, and the pieces of a line
+ * are joined when it is complete: a line of many pieces costs as much as its length.
  */
 export class LineSplitter {
   #pieces: string[] = [];
   #crumbs: string[] = [];
   #crumbsLength = 0;
 
-  /** Takes the next piece and returns the lines that are whole with it, without their ends. */
+  /** Takes the next piece and returns the lines that it completes, without their ends. */
   take(piece: string): string[] {
     const lines = piece.split("\n");
     const rest = lines.pop() ?? "";
@@ -19,7 +19,7 @@ export class LineSplitter {
     return lines;
   }
 
-  /** What came after the last end of a line. */
+  /** Returns the text after the last end of a line. */
   end(): string {
     return this.#join();
   }

@@ -11,10 +11,10 @@ const answered = new WeakSet<IncomingMessage>();
 type Fetch = (request: Request, env: AppEnv["Bindings"]) => Response | Promise<Response>;
 
 /**
- * Answers requests that offer to speak another protocol than sockets', as Java's client does with HTTP/2. Whoever
- * offers may be answered as if they had not; without this, a server that takes sockets would leave them waiting. So is
- * whoever offers a socket where there is none, or at an address that is none: the adapter would call that a failure of
- * the server's own. And so is whoever the adapter lets go of before it asks `tellRefusals`.
+ * Answers requests that offer to upgrade to another protocol than WebSocket, as Java's client does with HTTP/2. Such a
+ * request may be answered as if there were no offer; without this, a server that accepts sockets would leave it
+ * waiting. The same holds for a socket handshake where there is none, or at an invalid address: the adapter would
+ * report that as an internal error. And for a request that the adapter drops before it calls `tellRefusals`.
  */
 export function answerOtherUpgrades(server: Server): void {
   const listeners = server.listeners("upgrade");
@@ -24,18 +24,19 @@ export function answerOtherUpgrades(server: Server): void {
       answerPlainly(server, request, socket);
       return;
     }
-    // It is stricter than URLs are about an address and a Host, and says nothing to those whom it does not take.
+    // The adapter is stricter than URLs about an address and a Host, and does not answer requests that it rejects.
     void Promise.allSettled(listeners.map((listener) => listener.call(server, request, socket, head))).then(
       () => {
         if (!answered.has(request) && !socket.destroyed) answerPlainly(server, request, socket);
       },
     );
   });
-  // The adapter refuses a handshake, without saying why, only while there is one who listens: `tellRefusals` says it.
+  // The adapter refuses a handshake, without a reason, only while there is a listener: `tellRefusals` sends the
+  // reason.
   server.on("upgrade", () => {});
 }
 
-/** What answers handshakes for the adapter, which would leave out the body of a refusal. */
+/** Wraps the `fetch` that answers handshakes for the adapter, which would leave out the body of a refusal. */
 export function tellRefusals(fetch: Fetch): Fetch {
   return async (request, env) => {
     const handshake = { isAccepted: false };
@@ -85,24 +86,24 @@ function answerPlainly(server: Server, request: IncomingMessage, socket: Duplex)
     server.emit("request", request, response);
     return;
   }
-  // What follows is no longer read as a body.
+  // The following bytes are not read as a body any more.
   const refusal = new RequestRefusal("invalid_request", "A request with a body must not ask for an upgrade");
   response.writeHead(refusal.status, problemHeaders(refusal)).end(JSON.stringify(toProblem(refusal)));
 }
 
-/** A response on a connection that the server has let go of. It is the last one there. */
+/** Returns a response on a connection that the server has released. It is the last one there. */
 function responseOn(request: IncomingMessage, socket: Duplex): ServerResponse {
   const response = new ServerResponse(request);
   response.shouldKeepAlive = false;
   response.assignSocket(socket as Parameters<ServerResponse["assignSocket"]>[0]);
   response.on("finish", () => socket.end());
-  // The server has taken its own listener away; without one, who waits until more can be written would wait for ever.
+  // The server has removed its own listener; without one, a writer that waits for `drain` would wait forever.
   const onDrain = () => {
     if (response.writableNeedDrain) response.emit("drain");
   };
   socket.on("drain", onDrain);
   response.once("close", () => socket.off("drain", onDrain));
-  // Nobody reads there any more, and so nobody would see that the other end has gone.
+  // The connection is not read any more, so its end would not be noticed otherwise.
   socket.on("end", () => socket.end());
   socket.resume();
   return response;

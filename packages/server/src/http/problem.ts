@@ -6,12 +6,12 @@ import { RequestRefusal } from "./request-refusal.js";
 
 export const problemType = "application/problem+json";
 
-/** Where a code means something else to a caller of this server than to one of a provider. */
+/** Titles of codes that mean something else to a caller of this server than to one of a provider. */
 const titles: Partial<Record<ParleyError["code"], string>> = {
   rate_limited: "Too many requests for now",
 };
 
-/** A failure as the body of an answer. */
+/** Returns a failure as the body of an answer. */
 export function toProblem(error: ParleyError, requestId?: string): Problem {
   const refusal = error instanceof RequestRefusal ? error : undefined;
   const title = refusal?.title ?? titles[error.code] ?? errorTrait(error.code).title;
@@ -28,7 +28,7 @@ export function toProblem(error: ParleyError, requestId?: string): Problem {
   };
 }
 
-/** The field that a refusal of the runtime is about (`invalidField`). */
+/** Returns the field that a refusal of the runtime is about (`invalidField`). */
 function fieldAtFault({ details }: ParleyError): readonly FieldProblem[] | undefined {
   const { field, problem } = details ?? {};
   return typeof field === "string" && typeof problem === "string"
@@ -36,7 +36,7 @@ function fieldAtFault({ details }: ParleyError): readonly FieldProblem[] | undef
     : undefined;
 }
 
-/** What a refusal says about requests for input: the decision in force, or what a turn waits for. */
+/** Returns the input details of a refusal: the decision in force, or the requests that a turn waits for. */
 export function inputIn({ code, details }: ParleyError): Pick<Problem, "response" | "requests"> {
   if (code === "already_decided")
     return omitUndefined({ response: details?.response as Problem["response"] });
@@ -44,7 +44,7 @@ export function inputIn({ code, details }: ParleyError): Pick<Problem, "response
   return {};
 }
 
-/** The headers that go with a failure. */
+/** Returns the headers of a failure. */
 export function problemHeaders(error: ParleyError): Record<string, string> {
   const headers: Record<string, string> = { "content-type": problemType, "cache-control": "no-store" };
   if (error.code === "unauthorized") headers["www-authenticate"] = 'Bearer realm="parley"';
@@ -55,7 +55,7 @@ export function problemHeaders(error: ParleyError): Record<string, string> {
   return headers;
 }
 
-/** A failure as an answer of its own, where there is no request to speak of. */
+/** Returns a failure as a response, for callers without a request context. */
 export function problemResponse(error: ParleyError, requestId?: string): Response {
   return new Response(JSON.stringify(toProblem(error, requestId)), {
     status: error.status,

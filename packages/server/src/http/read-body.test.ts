@@ -11,7 +11,7 @@ import { createLogger } from "../telemetry/logging.js";
 import { startTestServer, type TestServer } from "../test-server.test-support.js";
 import { readJsonLines } from "./read-body.js";
 
-/** What is read from a body of NDJSON that comes in these pieces. */
+/** Reads a body of NDJSON that arrives in these pieces. */
 async function readPieces(pieces: readonly Uint8Array[]): Promise<unknown[]> {
   const values: unknown[] = [];
   const app = new Hono<AppEnv>().post("/", async (c) => {
@@ -25,7 +25,7 @@ async function readPieces(pieces: readonly Uint8Array[]): Promise<unknown[]> {
   return values;
 }
 
-/** These bytes, cut at these places. */
+/** Cuts these bytes at these places. */
 function cut(bytes: Uint8Array, places: readonly number[]): Uint8Array[] {
   const bounds = [
     0,
@@ -77,7 +77,7 @@ describe("the lines of a body", () => {
       whole.push(await millisecondsFor([bytes]));
       cutUp.push(await millisecondsFor(inPieces));
     }
-    // Whoever looks with each piece at all that came before it needs about a hundred times as long.
+    // An implementation that searches everything again with each piece needs about a hundred times as long.
     expect(Math.min(...cutUp) / Math.min(...whole)).toBeLessThan(10);
   });
 });
@@ -85,7 +85,7 @@ describe("the lines of a body", () => {
 describe("a body that breaks off", () => {
   const gone = { msg: "request", level: 30, status: 499, code: "canceled" };
 
-  /** All that is logged until a request of this route is answered. */
+  /** Collects the log until a request of this route is answered. */
   function watchLog(route: string) {
     const soFar: unknown[] = [];
     let tell = (_: unknown[]) => {};

@@ -4,7 +4,7 @@ import { LineSplitter } from "./line-splitter.js";
 import { invalidFields, RequestRefusal } from "./request-refusal.js";
 import { type WatchedBody, watchBody } from "./slow-body.js";
 
-/** What the time of a body is measured by. */
+/** Clock and limits by which the time of a body is measured. */
 type BodyContext = Pick<AppContext, "pace" | "clock">;
 
 const mostDeep = 100;
@@ -26,7 +26,7 @@ function checkLength(c: Context<AppEnv>, limit: number, name: string): number | 
   return length;
 }
 
-/** The pieces of a body, as long as they are no more than the limit together and come fast enough. */
+/** Yields the pieces of a body, as long as their sum is within the limit and they arrive fast enough. */
 export async function* bodyPieces(
   c: Context<AppEnv>,
   app: BodyContext,
@@ -50,7 +50,7 @@ export async function* bodyPieces(
     rethrowUnlessGone(error);
   } finally {
     watched?.stop();
-    // Not awaited: what is left of the body may never come.
+    // Not awaited: the rest of the body may never arrive.
     reader.cancel().catch(() => undefined);
   }
 }
@@ -61,7 +61,7 @@ async function readBytes(
   limit: number,
   name: string,
 ): Promise<Uint8Array> {
-  // Node holds a body to its declared length, so one that is declared small enough can be read in one go.
+  // Node enforces the declared length of a body, so one that is declared small enough can be read at once.
   if (checkLength(c, limit, name) !== undefined) {
     const watched = watchOf(c, app);
     try {
@@ -75,7 +75,7 @@ async function readBytes(
   return Buffer.concat(pieces);
 }
 
-/** Watches a body that is still on its way. Within the process nobody is slow. */
+/** Watches a body that is still arriving. Calls within the process are not slow. */
 function watchOf(c: Context<AppEnv>, app: BodyContext): WatchedBody | undefined {
   const incoming = c.env?.incoming;
   return incoming === undefined || incoming.complete ? undefined : watchBody(incoming, app);
@@ -85,7 +85,7 @@ function inTime<T>(watched: WatchedBody | undefined, read: Promise<T>): Promise<
   return watched === undefined ? read : watched.inTime(read);
 }
 
-/** The JSON body of a request; `undefined` for an empty one. */
+/** Returns the JSON body of a request; `undefined` for an empty one. */
 export async function readJsonBody(
   c: Context<AppEnv>,
   app: BodyContext,
@@ -107,7 +107,7 @@ export async function readJsonBody(
   return parseJson(decode(bytes));
 }
 
-/** The lines of a request whose body is NDJSON, parsed, as they come. */
+/** Yields the parsed lines of a request whose body is NDJSON, as they arrive. */
 export async function* readJsonLines(
   c: Context<AppEnv>,
   app: BodyContext,
@@ -136,13 +136,13 @@ export async function* readJsonLines(
       if (value !== undefined) yield value;
     }
   }
-  // Only the end tells whether a character was cut off.
+  // Only the end shows if a character was cut off.
   decodeWith(decoder);
   const last = parse(splitter.end());
   if (last !== undefined) yield last;
 }
 
-/** JSON, but not of any depth: what is nested deeper than anyone writes is made to break those who walk it. */
+/** Parses JSON of a limited depth: deeper nesting than in practice is meant to break code that walks it. */
 export function parseJson(text: string, path = ""): unknown {
   let value: unknown;
   try {
@@ -181,7 +181,7 @@ function decodeWith(decoder: TextDecoder, bytes?: Uint8Array, stream = bytes !==
   }
 }
 
-/** A body that breaks off comes from a client that is gone: there is nobody to tell, but it is not our failure. */
+/** Handles a body that breaks off: its client is gone and gets no answer, but it is not an internal error. */
 function rethrowUnlessGone(error: unknown): never {
   if (error instanceof RequestRefusal) throw error;
   throw new RequestRefusal("canceled", "The body broke off", { cause: error });

@@ -1,12 +1,12 @@
 import { type ErrorCode, ParleyError, type ParleyErrorOptions } from "@parley/core";
 import type { FieldProblem } from "@parley/wire";
 
-/** A refusal that says more than its code does: another status or title, the fields at fault, headers for the answer. */
+/** A refusal with more than its code: another status or title, the fields at fault, headers for the answer. */
 export class RequestRefusal extends ParleyError {
   readonly #status: number | undefined;
   readonly errors: readonly FieldProblem[] | undefined;
   readonly headers: Readonly<Record<string, string>>;
-  /** Where the one of its code would say something else. */
+  /** Set if the title of its code does not fit. */
   readonly title: string | undefined;
 
   constructor(
@@ -31,7 +31,7 @@ export class RequestRefusal extends ParleyError {
   }
 }
 
-/** Fields that are not as they should be. */
+/** Returns the refusal of invalid fields. */
 export function invalidFields(errors: readonly FieldProblem[]): RequestRefusal {
   const message = errors
     .map(({ path, message }) => (path === "" ? message : `${path}: ${message}`))

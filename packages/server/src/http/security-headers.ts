@@ -9,7 +9,7 @@ const securityHeaders: Readonly<Record<string, string>> = {
 /** For answers that are not the page: nothing in them is ever to be loaded or run. */
 const dataPolicy = "default-src 'none'; frame-ancestors 'none'";
 
-/** Headers of every answer; the page sets a policy of its own. */
+/** Returns the headers of every answer; the page sets a policy of its own. */
 export function commonHeaders(requestId: string): Readonly<Record<string, string>> {
   return {
     "x-request-id": requestId,
@@ -20,8 +20,8 @@ export function commonHeaders(requestId: string): Readonly<Record<string, string
 }
 
 /**
- * What the page may load: its own files, and nothing from anywhere else. Neither scripts nor styles may stand in the
- * document itself; the styles that the page sets on its own elements do not.
+ * Returns the policy of the page: it may load its own files, and nothing from anywhere else. Neither scripts nor
+ * styles may be inline in the document; styles that the page sets on its own elements are not affected.
  */
 export function pagePolicy(host: string | undefined): string {
   // Not every browser counts a socket of the same host as `self`.
@@ -37,7 +37,7 @@ export function pagePolicy(host: string | undefined): string {
     "worker-src 'self' blob:",
     "manifest-src 'self'",
     `connect-src 'self'${sockets}`,
-    // Also where a frame would go by itself: it can leave for nowhere else, and so tell nobody anything.
+    // Also applies to navigation of a frame itself: it cannot leave for another address, and so cannot leak data.
     `frame-src ${frames}`,
     "form-action 'self'",
     "base-uri 'none'",
@@ -45,10 +45,10 @@ export function pagePolicy(host: string | undefined): string {
   ].join("; ");
 }
 
-/** Where the documents lie that the page shows in frames. */
+/** Folder of the documents that the page shows in frames. */
 const frameFolder = "/frames/";
 
-/** Whatever runs in a frame has no origin, no cookies, no storage, no network, no windows, and nothing to leave with. */
+/** Policy of every frame: no origin, no cookies, no storage, no network, no windows, and no way to send data out. */
 const frameBase = [
   "sandbox allow-scripts",
   "default-src 'none'",
@@ -57,7 +57,7 @@ const frameBase = [
   "frame-ancestors 'self'",
 ];
 
-/** What each document in a frame may do beside that. Its own scripts stand in it. */
+/** Further permissions of each document in a frame. Its own scripts are inline. */
 const frameRules: Readonly<Record<string, readonly string[]>> = {
   /** Runs HTML that a model wrote. */
   "artifact.html": [
@@ -69,11 +69,11 @@ const frameRules: Readonly<Record<string, readonly string[]>> = {
   ],
   /** Turns the source of a diagram into a drawing. */
   "diagram.html": ["script-src 'unsafe-inline'", "style-src 'unsafe-inline'"],
-  /** Fetches a picture that somebody asked for from elsewhere. */
+  /** Fetches a picture from elsewhere that the user requested. */
   "picture.html": ["script-src 'unsafe-inline'", "connect-src https:"],
 };
 
-/** The headers of a document that is shown in a frame. Undefined for all others. */
+/** Returns the headers of a document that is shown in a frame. Undefined for all others. */
 export function frameHeaders(pathname: string): Readonly<Record<string, string>> | undefined {
   if (!pathname.startsWith(frameFolder)) return undefined;
   const name = pathname.slice(frameFolder.length);

@@ -15,7 +15,7 @@ const pace = {
 };
 
 describe("a body on its way", () => {
-  /** A body that a test lets come, and what became of it. */
+  /** Creates a body whose arrival the test controls, and records its outcome. */
   function watched() {
     const clock = createManualClock();
     const incoming = { socket: { bytesRead: 500 }, complete: false, destroyed: false, readableLength: 0 };
@@ -93,7 +93,7 @@ describe("a request whose body drips", () => {
       server.server.port,
       `${route} HTTP/1.1\r\nHost: localhost\r\n${type}\r\n${length}\r\n\r\n${framed(begun)}`,
     );
-    // Watched from when it is read.
+    // Watched from the first read.
     await vi.waitFor(() => expect(clock.pending).toBeGreaterThan(own), 30_000);
     await write(framed("x"));
     await clock.advance(pace.bodyIntervalMs);
@@ -113,7 +113,7 @@ describe("a request whose body drips", () => {
     );
     for (let start = 0; start < line.length; start += 10_000) await write(line.slice(start, start + 10_000));
     await closed;
-    // Whatever is said of its content: all of it was read.
+    // Whatever the answer to its content is: all of it was read.
     expect(received()).toMatch(/^HTTP\/1\.1 (200|400) /);
   });
 });

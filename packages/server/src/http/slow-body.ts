@@ -10,8 +10,9 @@ export interface WatchedBody {
 }
 
 /**
- * Watches the progress of a body on its connection: whoever sends one byte now and then would keep a request, its
- * connection and what was read so far for ever. What was received and is not read yet does not count against the sender.
+ * Watches the progress of a body on its connection: a client that sends one byte now and then would keep a request,
+ * its connection and the bytes read so far forever. Bytes that were received and are not read yet do not count against
+ * the sender.
  */
 export function watchBody(
   incoming: IncomingMessage,
@@ -47,7 +48,7 @@ export function watchBody(
   };
   plan();
   return {
-    // Not a race with one promise for all reads: that would keep what each of them has read until the body has ended.
+    // Not a race with one promise for all reads: that would keep the result of each of them until the body has ended.
     inTime: (read) =>
       new Promise((resolve, rejectRead) => {
         reject = rejectRead;
@@ -58,7 +59,7 @@ export function watchBody(
   };
 }
 
-/** The rest of the body is not waited for, so the connection cannot be used again. */
+/** Returns the refusal of a slow body. The rest of it is not awaited, so the connection cannot be used again. */
 function tooSlow(message: string): RequestRefusal {
   return new RequestRefusal("timeout", message, { status: 408, headers: { connection: "close" } });
 }

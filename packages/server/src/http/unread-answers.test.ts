@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { breakOffUnreadAnswers } from "./unread-answers.js";
 
-/** More than a connection takes in for a reader that does not read. */
+/** More than a connection buffers for a reader that does not read. */
 const much = Buffer.alloc(40_000_000, "x");
 
 let server: Server;
@@ -25,7 +25,7 @@ afterEach(() => {
   return new Promise((resolve) => server.close(resolve));
 });
 
-/** Asks, and reads nothing but the head until it is told to. */
+/** Sends a request, and reads only the head until the test resumes it. */
 async function ask(path: string): Promise<IncomingMessage> {
   const { port } = server.address() as AddressInfo;
   const asked = request(`http://127.0.0.1:${port}${path}`).on("error", () => {});
@@ -46,9 +46,9 @@ describe("an answer", () => {
     const [first] = (await once(silent.resume(), "data")) as [Buffer];
     expect(String(first)).toBe("first\n");
     const unread = await ask("/much");
-    // It began later: by the time it is over, the silent one has been silent for as long.
+    // It started later: by the time it is over, the silent one has been silent for as long.
     await once(answer("/much"), "close");
-    // And its reader does not take what it got for the whole.
+    // And its reader does not mistake the received part for the whole.
     await expect(once(unread.resume(), "end")).rejects.toThrow("aborted");
     expect(answer("/silent").destroyed).toBe(false);
     answer("/silent").end("second\n");

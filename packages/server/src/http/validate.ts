@@ -2,7 +2,7 @@ import type { z } from "@hono/zod-openapi";
 import type { FieldProblem } from "@parley/wire";
 import { invalidFields } from "./request-refusal.js";
 
-/** Takes what a schema says it is, or refuses it by naming the fields. */
+/** Returns a value that matches a schema, or refuses it by naming the fields. */
 export function validate<T>(schema: z.ZodType<T>, value: unknown): T {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
@@ -14,6 +14,6 @@ function toFieldProblem(issue: z.core.$ZodIssue): FieldProblem {
 }
 
 function describe(issue: z.core.$ZodIssue): string {
-  // Zod's own words, but for the prefix: the path beside it says where.
+  // Zod's own message without the prefix: the path beside it names the field.
   return issue.message.replace(/^Invalid input: /, "");
 }

@@ -1,6 +1,6 @@
 import type { Clock } from "@parley/core";
 
-/** What a bucket says to one request. */
+/** Verdict of a bucket on one request. */
 export interface RateVerdict {
   readonly allowed: boolean;
   readonly limit: number;
@@ -8,7 +8,7 @@ export interface RateVerdict {
   readonly remaining: number;
   /** Seconds until the bucket is full again. */
   readonly resetSeconds: number;
-  /** Milliseconds until the next request is taken; 0 when this one was. */
+  /** Milliseconds until the next request is accepted; 0 when this one was. */
   readonly retryAfterMs: number;
 }
 
@@ -20,8 +20,8 @@ interface Bucket {
 const mostBuckets = 10_000;
 
 /**
- * A token bucket per caller: `burst` requests at once, and `perSecond` over time. A full bucket is no different from
- * none, so full ones are forgotten, and there are never more than callers of the last seconds.
+ * A token bucket per caller: `burst` requests at once, and `perSecond` over time. A full bucket is the same as none,
+ * so full ones are dropped, and there are never more than callers of the last seconds.
  */
 export class RateLimiter {
   readonly #perSecond: number;
@@ -70,7 +70,7 @@ export class RateLimiter {
     return Math.min(this.#burst, bucket.tokens + ((now - bucket.at) / 1_000) * this.#perSecond);
   }
 
-  /** Forgets the full buckets; where all are in use, the ones that were opened first. */
+  /** Drops the full buckets; if all are in use, the ones that were opened first. */
   #makeRoom(now: number): void {
     for (const [key, bucket] of this.#buckets) {
       if (this.#filled(bucket, now) >= this.#burst) this.#buckets.delete(key);

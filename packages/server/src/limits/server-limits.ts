@@ -1,16 +1,16 @@
-/** Bounds of a server. Passing one is refused with a code, and the answer names the bound. */
+/** Bounds of a server. Exceeding one is refused with a code, and the answer names the bound. */
 export interface ServerLimits {
   /** Bytes of one request body. `too_large` */
   readonly bodyBytes: number;
-  /** The same of a request of a face, whose messages hold files as text. `too_large` */
+  /** Bytes of one request body of a face, whose messages hold files as text. `too_large` */
   readonly faceBodyBytes: number;
   /** Bytes of the body of one import. `too_large` */
   readonly importBytes: number;
   /** Bytes of one socket frame from a client; the socket is closed with 1009. */
   readonly frameBytes: number;
-  /** Requests and socket messages of one key that are taken per second, over time. `rate_limited` */
+  /** Requests and socket messages of one key that are accepted per second, over time. `rate_limited` */
   readonly requestsPerSecond: number;
-  /** Requests and socket messages of one key that are taken at once, after a rest. `rate_limited` */
+  /** Requests and socket messages of one key that are accepted at once, after a rest. `rate_limited` */
   readonly requestBurst: number;
   /** Wrong keys and cookies of one address that are answered at once; each further one makes it wait. `rate_limited` */
   readonly failedLogins: number;
@@ -20,7 +20,7 @@ export interface ServerLimits {
   readonly subscriptionsPerSocket: number;
   /** Bytes that a reader may be behind; then its connection is closed, and it resumes by cursor. `/chat` waits for it. */
   readonly bufferedBytes: number;
-  /** How many chunks or conversations one page may ask for. */
+  /** Chunks or conversations that one page may request. */
   readonly pageSize: number;
 }
 
@@ -41,36 +41,39 @@ export const defaultServerLimits: ServerLimits = {
 /** Cookies that are looked up for an address that waits because of wrong keys: people behind one proxy share it. */
 export const looksWhileWaiting = { perSecond: 5, burst: 20 };
 
-/** How often a server does what it does by the clock. */
+/** Intervals and timeouts of a server. */
 export interface ServerPace {
-  /** Between the comments that keep an event stream alive. */
+  /** Interval of the comments that keep an event stream alive. */
   readonly heartbeatMs: number;
-  /** Between the pings of a socket. A peer that has not answered one by the next is gone. Proxies close what was silent for a minute. */
+  /**
+   * Interval of the pings of a socket. A peer that has not answered one by the next is gone. Proxies close connections
+   * that were silent for a minute.
+   */
   readonly pingMs: number;
-  /** How long a key is believed without asking the store: a revoked one stops working after this long. */
+  /** Time that a key is cached without reading the store: a revoked one stops working after this long. */
   readonly keyMs: number;
-  /** How long a page's login holds after its last use. */
+  /** Lifetime of a page's login after its last use. */
   readonly loginMs: number;
   /** The first wait of an address with too many wrong keys; each further wrong key doubles it. */
   readonly failedWaitMs: number;
   /** The longest such wait. */
   readonly failedWaitMostMs: number;
-  /** How long wrong keys of an address are remembered after the last one. */
+  /** Time that wrong keys of an address are remembered after the last one. */
   readonly failedForgetMs: number;
   /**
-   * How long bytes of an answer may wait while its reader takes none: then, or after twice as long at the latest, the
-   * connection is ended. Of the server that `serve` starts.
+   * Time that bytes of an answer may wait while its reader reads none: then, or after twice as long at the latest, the
+   * connection is ended. Applies to the server that `serve` starts.
    */
   readonly unreadMs: number;
   /**
-   * How often a request body must have made progress while it is read: fewer than `bodyIntervalBytes` bytes within this
-   * time, and the request is refused with 408 and its connection closed.
+   * Interval in which a request body must make progress while it is read: with fewer than `bodyIntervalBytes` bytes
+   * within this time, the request is refused with 408 and its connection closed.
    */
   readonly bodyIntervalMs: number;
   readonly bodyIntervalBytes: number;
-  /** How long a request may take to arrive as a whole, its body included. */
+  /** Time that a request may take to arrive as a whole, its body included. */
   readonly bodyTotalMs: number;
-  /** How long a message that comes by MCP waits for its answer: clients give a call up after a minute. */
+  /** Time that a message sent by MCP waits for its answer: clients give a call up after a minute. */
   readonly mcpWaitMs: number;
 }
 

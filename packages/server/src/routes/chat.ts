@@ -21,7 +21,10 @@ const retryMs = 2_000;
 const opening = Buffer.from(`retry: ${retryMs}\n\n`);
 const heartbeat = Buffer.from(": here\n\n");
 
-/** How an event stream says why it ends, where it makes a difference to the reader: a comment is not an event. */
+/**
+ * Returns the comment with the reason why an event stream ends, if it matters to the reader: a comment is not an
+ * event.
+ */
 function farewell(code: ErrorCode): Buffer {
   return Buffer.from(`: ${code}\n\n`);
 }
@@ -30,7 +33,10 @@ function isHead(c: Context<AppEnv>): boolean {
   return c.req.raw.method === "HEAD";
 }
 
-/** The refusal of a message that waits: its turn has not come, and while the queue is paused it does not come by itself. */
+/**
+ * Returns the refusal of a message that waits: its turn has not started, and while the queue is paused it does not
+ * start by itself.
+ */
 async function waitsInQueue(me: OwnerRuntime, conversationId: string): Promise<RequestRefusal> {
   const { paused = false } = await me.queue.list(conversationId);
   return new RequestRefusal(
@@ -55,14 +61,14 @@ export const chatEndpoints = [
       202: { description: "The message was queued by its `ifBusy`", response: messageReceipt },
     },
     async handle({ me, caller, body, c, app }) {
-      // Before the message is admitted: what is refused must not have begun.
+      // Before the message is admitted: a refused request must not have started anything.
       app.connections.checkRoom(caller);
       let why: ParleyError | undefined;
       let breakOff: ((why: ParleyError) => void) | undefined;
       const forget = app.connections.add({
         caller,
         close(reason) {
-          // A node that shuts down lets its turns end, and tells them as long as it can.
+          // A node that shuts down lets its turns end, and streams them as long as it can.
           if (reason === "draining") return;
           why = breakOffError(reason);
           breakOff?.(why);
@@ -119,7 +125,7 @@ export const chatEndpoints = [
     async handle({ me, caller, params, query, c, app }) {
       const lastEventId = c.req.header("last-event-id");
       const cursor = lastEventId === undefined || lastEventId === "" ? query.cursor : lastEventId;
-      // Whether there is such a conversation, and such a place in it, has to be known before the answer begins.
+      // The conversation and the position in it have to be checked before the answer begins.
       await me.checkCursor(params.id, cursor);
       const headers = { "content-type": "text/event-stream; charset=utf-8" };
       if (isHead(c)) {
@@ -130,7 +136,7 @@ export const chatEndpoints = [
       // Without a cursor there is no snapshot, and so no queue that could change.
       const queue = cursor === undefined ? undefined : await queueFrames(me, params.id, write);
       try {
-        // The node may have begun to shut down meanwhile, and has ended the streams that were there by then.
+        // The node may have started to shut down meanwhile, and has ended the streams that were open by then.
         app.checkDraining();
         app.connections.checkRoom(caller);
       } catch (thrown) {

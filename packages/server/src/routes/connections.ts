@@ -13,7 +13,7 @@ import {
   testConnectionResponse,
 } from "../schemas/connections.js";
 
-/** A key and an address are all that a body holds. */
+/** A body holds only a key and an address. */
 const bodyBytes = 200_000;
 
 function connectionsOf({ runtime }: AppContext): ConnectionApi {
@@ -21,7 +21,7 @@ function connectionsOf({ runtime }: AppContext): ConnectionApi {
   throw new RequestRefusal("invalid_request", "The models of this server are fixed", { status: 404 });
 }
 
-// All of them are for admins: a connection serves every owner, and its address is a request from inside.
+// All of them are for admins: a connection serves every owner, and its address is requested from inside the network.
 export const connectionEndpoints = [
   endpoint("GET /connections", {
     summary: "Connections to providers of models, without their keys",

@@ -24,12 +24,12 @@ import {
 } from "../schemas/conversation.js";
 import { metricsQuery, metricsResponse } from "../schemas/usage.js";
 
-/** Whether there is no such conversation. */
+/** Returns true if there is no such conversation. */
 export function isUnknown(error: unknown): boolean {
   return isParleyError(error) && error.code === "conversation_not_found";
 }
 
-/** Settings of a new conversation, without those that were left out. */
+/** Returns the settings of a new conversation, without those that were left out. */
 function given<T extends object>(settings: T): { [Key in keyof T]: Exclude<T[Key], undefined> } {
   const named = Object.entries(settings).filter(([, value]) => value !== undefined);
   return Object.fromEntries(named) as { [Key in keyof T]: Exclude<T[Key], undefined> };
@@ -66,7 +66,7 @@ export const conversationEndpoints = [
           ...(limit === undefined ? {} : { limit: Math.min(limit, app.limits.pageSize) }),
         });
       } catch (error) {
-        // Whoever says how far it knows may follow a conversation before its first message has made it.
+        // A client that names its seq may follow a conversation before its first message has created it.
         if (bounds.sinceSeq === undefined || !isUnknown(error)) throw error;
         return { chunks: [], latestSeq: 0 };
       }
@@ -88,7 +88,7 @@ export const conversationEndpoints = [
     async handle({ me, params, query: { limit, before }, app }) {
       if (limit === undefined) return { turns: await me.metrics(params.id, { before }) };
       const most = Math.min(limit, app.limits.pageSize);
-      // One more than is shown tells whether there are earlier ones.
+      // One more than is shown reveals if there are earlier ones.
       const turns = await me.metrics(params.id, { before, limit: most + 1 });
       const shown = turns.slice(-most);
       const [first] = shown;
@@ -110,7 +110,7 @@ export const conversationEndpoints = [
       const forget = app.connections.add({
         caller,
         close(reason) {
-          // A node that shuts down lets its turns end, and answers those who wait for them as long as it can.
+          // A node that shuts down lets its turns end, and answers requests that wait for them as long as it can.
           if (reason === "draining") return;
           why = breakOffError(reason);
           leaving.abort();
@@ -144,7 +144,7 @@ export const conversationEndpoints = [
     response: deleteResponse,
     async handle({ me, params, query, app }) {
       const deletedIds = await me.remove(params.id, query);
-      // What waited there does not wait any more.
+      // The messages that waited there do not wait any more.
       for (const id of deletedIds) app.telemetry?.queueSeen(id, { messages: [] });
       return { conversationId: params.id, deletedIds };
     },

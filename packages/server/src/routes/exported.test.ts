@@ -25,7 +25,7 @@ describe("an export", () => {
     expect([second.status, problemOf(second).code]).toEqual([429, "limit_exceeded"]);
     asked.open();
     const whole = await running.text();
-    // It is over, and neither what was refused, nor failed, nor asked for the head alone is counted.
+    // It is over, and refused or failed exports and HEAD requests are not counted.
     expect((await server.call("HEAD", path)).status).toBe(200);
     expect((await server.call("GET", "/conversations/none/export")).status).toBe(404);
     expect((await server.call("GET", path)).text).toBe(whole);
@@ -69,7 +69,7 @@ describe("an export", () => {
     const server = await startTestServer({
       limits: { connectionsPerKey: 2 },
       pace: { unreadMs: 50 },
-      // More than a connection takes in for a reader that does not read.
+      // More than a connection buffers for a reader that does not read.
       script: () =>
         Array.from({ length: 40 }, () => [reasoning("And so on:"), text("x".repeat(500_000))]).flat(),
     });

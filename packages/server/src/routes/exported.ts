@@ -40,7 +40,7 @@ export const exportEndpoints = [
     lines: exportLine,
     response: importResponse,
     handle: ({ me, query, c, app }) =>
-      // The runtime checks each line as it takes it in.
+      // The runtime checks each line as it imports it.
       me.importLines(readJsonLines(c, app, app.limits.importBytes) as AsyncIterable<ExportLine>, query),
   }),
 ];

@@ -14,7 +14,7 @@ const png = Buffer.from(
   "base64",
 );
 
-/** Bytes that repeat with no power of two. */
+/** Returns bytes with a period that is not a power of two. */
 const patterned = (length: number) => Buffer.from(Uint8Array.from({ length }, (_, index) => index % 251));
 
 async function upload(

@@ -33,7 +33,7 @@ function createSha256(): BytesHash {
   return { update: (bytes) => void hash.update(bytes), digest: () => hash.digest("hex") };
 }
 
-/** The body of an upload. It counts as a connection while it is read, and breaks off when its key is revoked. */
+/** Yields the body of an upload. It counts as a connection while it is read, and breaks off when its key is revoked. */
 async function* uploadedBytes({
   c,
   app,
@@ -48,7 +48,7 @@ async function* uploadedBytes({
   const forget = app.connections.add({
     caller,
     close(reason) {
-      // A node that shuts down takes what is on its way, as long as it can.
+      // A node that shuts down accepts uploads in progress, as long as it can.
       if (reason !== "draining") why = breakOffError(reason);
     },
   });
@@ -67,7 +67,7 @@ function contentTypeOf(c: Context<AppEnv>): string {
   return c.req.header("content-type") ?? "";
 }
 
-/** Answers with a file or with the part of it that was asked for, in the reader's own pace. */
+/** Answers with a file or with the requested part of it, at the reader's own pace. */
 async function sendFile(
   request: { readonly c: Context<AppEnv>; readonly app: AppContext; readonly caller: Caller | undefined },
   file: OpenedFile,
@@ -95,7 +95,7 @@ async function sendFile(
   );
 }
 
-/** True where the reader has these bytes already. */
+/** Returns true if the reader has these bytes already. */
 function matches(header: string | undefined, hash: string): boolean {
   const known = header?.split(",").map((each) => each.trim().replace(/^W\//, ""));
   return known?.some((each) => each === "*" || each === etagOf(hash)) ?? false;

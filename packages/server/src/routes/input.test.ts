@@ -16,7 +16,7 @@ const pay: Tool<{ amount: number }> = {
   },
 };
 
-/** A server whose model pays before it answers. */
+/** Starts a server whose model pays before it answers. */
 function paying(options: Parameters<typeof startTestServer>[0] = {}): Promise<TestServer> {
   paid.length = 0;
   return startTestServer({

@@ -14,12 +14,12 @@ import {
   toolsResponse,
 } from "../schemas/input.js";
 
-/** Whoever may answer a request at all: which of them suffices depends on its kind. */
+/** Scopes that may answer a request at all: which one is needed depends on its kind. */
 export const respondScopes = ["write", "approve"] as const;
 
 /**
  * Answers a request for a caller. Approvals and questions are decided by people: they need the scope `approve`. The
- * output of a caller's own tool needs `write`, and never stands in for an approval.
+ * output of a caller's own tool needs `write`, and never replaces an approval.
  */
 export async function respondAs(
   caller: Caller,
@@ -53,7 +53,7 @@ export const inputEndpoints = [
   endpoint("POST /conversations/:id/pending/:requestId", {
     summary: "Answer a request. The first response wins; the same again gets the same answer",
     access: respondScopes,
-    // A node that shuts down takes a response, and leaves the turn to another one.
+    // A node that shuts down accepts a response, and leaves the turn to another one.
     isWork: false,
     params: pendingParams,
     body: respondRequest,

@@ -22,12 +22,12 @@ import {
   meResponse,
 } from "../schemas/keys.js";
 
-/** Whether the browser speaks TLS, to us or to a proxy in front of us. */
+/** Returns true if the browser uses TLS, to this server or to a proxy in front of it. */
 function isSecure(c: Context<AppEnv>): boolean {
   return c.req.header("x-forwarded-proto") === "https" || new URL(c.req.url).protocol === "https:";
 }
 
-/** Takes the cookie away, whatever it held. */
+/** Removes the cookie, whatever it held. */
 function clearCookies(c: Context<AppEnv>): void {
   for (const cookie of clearedCookies({ secure: isSecure(c) }))
     c.header("set-cookie", cookie, { append: true });
@@ -38,7 +38,7 @@ function setCookie(c: Context<AppEnv>, { pace }: AppContext, token: string): voi
   c.header("set-cookie", cookie, { append: true });
 }
 
-/** Makes a login of the caller's key, and removes those that have expired. */
+/** Creates a login of the caller's key, and removes expired ones. */
 async function logIn(
   { runtime, clock, pace }: AppContext,
   { keyId, owner }: Caller,
@@ -57,7 +57,7 @@ function describeCaller({ owner, scopes, auth }: Caller, { runtime, starters }: 
   return { owner, scopes, auth, files, ...(starters.length === 0 ? {} : { starters }) };
 }
 
-/** What holds on this node at once; other nodes notice within moments. */
+/** Applies a change of keys on this node at once; other nodes notice within moments. */
 async function keysChanged(app: AppContext): Promise<void> {
   app.keys.forget();
   await app.connections.recheck((callers) => app.gatekeeper.findUnwelcome(callers));
@@ -69,7 +69,7 @@ export const keyEndpoints = [
     access: "read",
     response: meResponse,
     async handle({ caller, c, app }) {
-      // A page asks this when it is opened: its cookie lasts as long from now on as its login does.
+      // A page sends this request when it is opened: its cookie is renewed for as long as its login lasts.
       const token = caller.loginHash === undefined ? undefined : readLoginCookie(c.req.header("cookie"));
       if (token !== undefined) setCookie(c, app, token);
       return describeCaller(caller, app);
@@ -99,7 +99,7 @@ export const keyEndpoints = [
     response: logoutResponse,
     async handle({ body, c, app }) {
       const caller = await admitRequest(c, app).catch((error: unknown) => {
-        // Whoever is logged out already is logged out.
+        // A caller that is logged out already stays logged out.
         if (isParleyError(error) && error.code === "unauthorized") return undefined;
         throw error;
       });

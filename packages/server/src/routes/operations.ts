@@ -17,7 +17,10 @@ import { jsonObject } from "../schemas/scalars.js";
 
 const checks = new WeakMap<Runtime, Promise<StoreCheck | undefined>>();
 
-/** What the store says of itself, or undefined if nothing. Whoever asks meanwhile gets the same answer: anybody may. */
+/**
+ * Returns the store's check, or undefined if it failed. Concurrent callers share one check, since any caller may
+ * request it.
+ */
 function checkOnce(runtime: Runtime): Promise<StoreCheck | undefined> {
   const known = checks.get(runtime);
   if (known !== undefined) return known;

@@ -25,7 +25,7 @@ function call(name: CalledRoute, conversationId: string, key?: string): Promise<
   });
 }
 
-/** A conversation of ann's with one turn. */
+/** Creates a conversation of ann's with one turn. */
 async function annsConversation(): Promise<string> {
   const me = server.runtime.forOwner("ann");
   await me.send({ conversationId: "c1", message: "a secret of hers" });
@@ -57,7 +57,7 @@ describe("a key that does not reach far enough", () => {
   it("may read by every GET, and do nothing else", () => {
     const others = closed.filter((name) => !name.startsWith("GET "));
     expect(others.filter((name) => callOf(name, "c1").access === "read")).toEqual([]);
-    // Of several scopes, the first is the least that may do.
+    // Of several scopes, the first is the least that is sufficient.
     expect(endpoints.map(({ name, access }) => [name, [access].flat()[0]])).toEqual(
       endpoints.map(({ name }) => [name, callOf(name, "c1").access]),
     );
@@ -92,7 +92,7 @@ const asIfUnused: Partial<Record<CalledRoute, object>> = {
   "GET /api/chat/:id/messages": [],
 };
 
-/** Routes that make a conversation under an id that is not used. */
+/** Routes that create a conversation under an unused id. */
 const makers: CalledRoute[] = [
   "POST /conversations/:id/queue",
   "POST /chat",
@@ -342,7 +342,7 @@ describe("while the store is away", () => {
     "GET /openapi.json",
     "GET /models",
     "GET /tools",
-    // Here no server of tools wants a login.
+    // No tool server here requires a login.
     "POST /tools/:server/connect",
     "POST /tools/:server/finish",
     "POST /tools/:server/disconnect",
@@ -351,10 +351,10 @@ describe("while the store is away", () => {
     "GET /metrics",
     "POST /logout",
     "POST /login",
-    // Asks a provider, and stores nothing.
+    // Calls a provider, and stores nothing.
     "POST /connections/test",
     "GET /ready",
-    // The doctor says that it cannot look, which is what it was asked for.
+    // The doctor reports that it cannot check, which is its answer.
     "GET /doctor",
     "POST /doctor",
   ];

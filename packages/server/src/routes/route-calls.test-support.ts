@@ -1,6 +1,6 @@
 import type { KeyScope, RouteName } from "@parley/wire";
 
-/** How a route is called well. */
+/** A well-formed call of a route. */
 export interface RouteCall {
   /** With `:id` for the conversation's. */
   readonly path: string;
@@ -35,7 +35,7 @@ const faceCalls = {
 /** A route of the server, of the wire or of a face. */
 export type CalledRoute = RouteName | keyof typeof faceCalls;
 
-/** Every route, with a call that is well-formed, and what it takes to make it. */
+/** Every route, with a well-formed call, and what it needs. */
 const routeCalls: { readonly [Name in CalledRoute]: RouteCall } = {
   ...faceCalls,
   "POST /chat": write("/chat", { conversationId: ":id", message: "hello", messageId: "m1" }),
@@ -179,7 +179,7 @@ const routeCalls: { readonly [Name in CalledRoute]: RouteCall } = {
 
 export const routeNames = Object.keys(routeCalls) as CalledRoute[];
 
-/** A route's call on a conversation. */
+/** Returns a route's call on a conversation. */
 export function callOf(name: CalledRoute, conversationId: string): RouteCall & { readonly method: string } {
   const { path, body, raw, access } = routeCalls[name];
   const named = (text: string) => text.replaceAll(":id", conversationId);

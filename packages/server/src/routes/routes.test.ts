@@ -32,7 +32,7 @@ const fourTurns = async (server: TestServer) => {
   for (const word of ["two", "three", "four"]) await chat(server, word);
 };
 
-/** A turn that runs until the gate opens, with one message that waits behind it. */
+/** Starts a turn that runs until the gate opens, with one message that waits behind it. */
 async function withQueue(server: TestServer): Promise<Prepared> {
   const me = server.runtime.forOwner("local");
   await me.send({ conversationId: "busy", message: "wait" });
@@ -51,7 +51,7 @@ async function withWebhook(server: TestServer): Promise<Prepared> {
   return {};
 }
 
-/** An upload, and a conversation whose message has it. */
+/** Creates an upload, and a conversation whose message has it. */
 async function withFile(server: TestServer): Promise<string> {
   const { id } = (await server.call("POST", "/files?name=a.txt", { raw: "hello" })).json as UploadInfo;
   const me = server.runtime.forOwner("local");
@@ -60,7 +60,7 @@ async function withFile(server: TestServer): Promise<string> {
   return id;
 }
 
-/** Where a call goes instead. */
+/** Replacement of a call's target. */
 interface Prepared {
   readonly conversationId?: string;
   readonly path?: string;
@@ -68,7 +68,7 @@ interface Prepared {
   readonly headers?: Record<string, string>;
 }
 
-/** What has to be there for a call to succeed, beside a conversation of one turn. */
+/** Preparations that a call needs to succeed, beside a conversation of one turn. */
 const preparations: {
   readonly [Name in CalledRoute]?: (server: TestServer) => Promise<Prepared | undefined>;
 } = {
@@ -157,12 +157,12 @@ beforeEach(async () => {
   await chat(server, "hello");
 });
 
-/** The path of a route, as the contract writes it. */
+/** Returns the path of a route, as the contract writes it. */
 function pathIn(name: string): string {
   return (name.split(" ")[1] ?? "").replaceAll(/:([A-Za-z]+)/g, "{$1}");
 }
 
-/** What the contract says of an answer with this status. */
+/** Returns the contract's schema of an answer with this status. */
 function contractOf(name: string, status: number, type: string | null): object {
   const [method = ""] = name.split(" ");
   const operation = document.paths[pathIn(name)]?.[method.toLowerCase()];
@@ -226,7 +226,7 @@ describe("every route", () => {
       const { requestBody } = operation ?? {};
       if (requestBody === undefined || name === "POST /import" || name === "POST /files") continue;
       const answer = await server.call(method, path);
-      // It was the body that was refused where more is named than what stands in the address.
+      // The body was refused if an error names more than the parameters of the address.
       const { errors = [] } = answer.status === 400 ? (answer.json as Problem) : {};
       const isRefused = errors.some((error) => !path.includes("queue/") || error.path !== "messageId");
       expect([name, isRefused]).toEqual([name, requestBody.required ?? false]);

@@ -50,7 +50,7 @@ async function temporaryOf(me: OwnerRuntime, id: string) {
   return { temporary: (await me.settings(id)).temporary === true };
 }
 
-/** Changes a setting. An id that is not used yet becomes a conversation with it, as its first message would make it. */
+/** Changes a setting. An unused id becomes a conversation with it, as its first message would create it. */
 async function change(me: OwnerRuntime, id: string, setting: SettingsChange): Promise<void> {
   try {
     await me.set(id, setting);
@@ -98,7 +98,7 @@ export const settingsEndpoints = [
     body: pinnedSetting,
     response: pinnedSetting,
     handle: async ({ me, params, body }) => {
-      // A pin holds something that is there: an unknown id makes no conversation.
+      // Only an existing conversation can be pinned: an unknown id creates none.
       await me.set(params.id, { pinned: body.pinned || null });
       return pinnedOf(me, params.id);
     },
@@ -188,7 +188,7 @@ export const settingsEndpoints = [
     access: "write",
     body: temporarySetting,
     response: temporarySetting,
-    // One that is unknown is not made: whoever keeps a conversation must learn that it was deleted.
+    // An unknown id creates no conversation: a client that keeps one must learn that it was deleted.
     handle: async ({ me, params, body }) => {
       await me.set(params.id, { temporary: body.temporary ? true : null });
       return temporaryOf(me, params.id);

@@ -1,7 +1,7 @@
 import { ParleyError } from "@parley/core";
 import type { FinishLogin, LoginReturn, ToolSource } from "@parley/core/turn";
 
-/** A source with one server that owners log in at, and what it was asked. */
+/** A source with one server that owners log in at, which records its calls. */
 export class GivenLogins implements ToolSource {
   readonly asked: unknown[] = [];
   readonly owners = new Set<string>();

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { problemOf, startTestServer } from "../test-server.test-support.js";
 import { GivenLogins } from "./tool-logins.test-support.js";
 
-/** Opens an address as a browser does that another page has sent there; `fetch` sets these headers itself. */
+/** Opens an address like a browser that follows a link of another page; `fetch` sets these headers itself. */
 async function navigate(
   url: string,
   headers: Record<string, string>,
@@ -49,7 +49,7 @@ describe("logins at servers of tools", () => {
     expect(source.asked.at(-1)).toEqual(["finish", expect.anything(), { browser: "" }]);
     expect((await server.call("GET", "/oauth/callback?state=other&code=c")).status).toBe(400);
     expect((await server.call("GET", "/oauth/callback")).status).toBe(400);
-    // A script of another page does not get that far.
+    // A script of another page is refused earlier.
     const script = {
       "sec-fetch-site": "cross-site",
       "sec-fetch-mode": "cors",

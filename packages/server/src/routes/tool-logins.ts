@@ -18,7 +18,7 @@ import {
   toolServerParams,
 } from "../schemas/input.js";
 
-/** The cookie of a browser that has begun a login elsewhere: it has to be sent when that leads back here. */
+/** The cookie of a browser that has started a login elsewhere: it has to be sent when that leads back here. */
 const browserCookie = "parley_oauth";
 const cookieSeconds = 600;
 const callbackPath = "/oauth/callback";
@@ -31,13 +31,13 @@ function loginsOf({ runtime }: AppContext): ToolLogins {
   );
 }
 
-/** The page's own origin, as its browser sees it: a proxy in front may speak TLS. */
+/** Returns the page's own origin, as its browser sees it: a proxy in front may terminate TLS. */
 function originOf(c: Context<AppEnv>): string {
   const { protocol, host } = new URL(c.req.url);
   return c.req.header("origin") ?? `${protocol}//${c.req.header("host") ?? host}`;
 }
 
-/** Checks where a browser is to come back to: here, or to a program on the caller's own machine. */
+/** Checks the address that a browser returns to: here, or a program on the caller's own machine. */
 function checkedRedirect(
   given: string | undefined,
   c: Context<AppEnv>,
@@ -102,7 +102,8 @@ export const toolLoginEndpoints = [
     format: "text",
     async handle({ query, c, app }) {
       countStranger(c, app);
-      // A login that somebody else has begun must not end with this person's account: the browser has to be the same.
+      // A login that another person has started must not end with this person's account: the browser has to be the
+      // same.
       const browser = readCookie(c.req.header("cookie"), browserCookie) ?? "";
       const { server } = await loginsOf(app).finish(query, { browser });
       return c.text(`Connected to ${server}. You can close this window.`, 200, {

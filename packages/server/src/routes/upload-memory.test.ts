@@ -14,7 +14,7 @@ const uploaded = 100 * mebibyte;
 setFlagsFromString("--expose-gc");
 const collectGarbage = runInNewContext("gc") as () => void;
 
-/** Measures the memory that is alive in this thread: objects, and bytes outside of the heap. */
+/** Measures the live memory of this thread: objects, and bytes outside of the heap. */
 function aliveBytes(): number {
   collectGarbage();
   const { heapUsed, external } = process.memoryUsage();
@@ -24,7 +24,7 @@ function aliveBytes(): number {
 /** Milliseconds that the store takes for a piece: longer than the sender does, so that a missing backpressure shows. */
 const pieceMs = 3;
 
-/** A store that keeps no bytes, so that what is left in memory is the server's. */
+/** Creates a store that keeps no bytes, so that what is left in memory is the server's. */
 function forgetful(root: LogStoreRoot, onPiece: (piece: UploadPiece) => void): LogStoreRoot {
   return {
     ...root,
@@ -42,7 +42,7 @@ function forgetful(root: LogStoreRoot, onPiece: (piece: UploadPiece) => void): L
   };
 }
 
-/** Sends a body as fast as it is taken, from a thread of its own. Resolves with the status of the answer. */
+/** Sends a body as fast as it is accepted, from a thread of its own. Resolves with the status of the answer. */
 function send(port: number, bytes: number): Promise<number> {
   const worker = new Worker(
     `const { workerData, parentPort } = require("node:worker_threads");
@@ -87,7 +87,7 @@ it("takes less than 20 MB for an upload of 100 MB", async () => {
   });
   const server = await serve(runtime, { port: 0 });
   try {
-    // What is made once, with the first upload, is no part of an upload.
+    // Allocations that are made once, with the first upload, are no part of an upload.
     expect(await send(server.port, mebibyte)).toBe(201);
     const before = aliveBytes();
     taken = 0;

@@ -13,7 +13,7 @@ const ofPart = {
   partIndex: count.optional(),
   providerMetadata: providerMetadata.optional(),
 };
-/** The state of a turn that shows nothing new. */
+/** The state of a turn, without new content. */
 export const turnProgress = z
   .object({
     activity: openWords<"retrying" | "compacting">(["retrying", "compacting"]),

@@ -21,8 +21,8 @@ type Plain<T> = unknown extends T
 type Agrees<A, B> = [Plain<A>] extends [Plain<B>] ? ([Plain<B>] extends [Plain<A>] ? true : false) : false;
 
 /**
- * Holds a schema to a type of the wire, both ways: a member that is missing, too many or of another type on either
- * side does not compile. What comes back is typed by the wire.
+ * Compares a schema with a type of the wire, both ways: a member that is missing, too many or of another type on
+ * either side does not compile. The result is typed by the wire.
  */
 export function agree<Wire>() {
   return <Schema extends z.ZodType>(

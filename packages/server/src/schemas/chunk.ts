@@ -7,7 +7,7 @@ import { count, cursor, instant, openErrorCode, providerMetadata, role, stepId }
 
 const own = { providerMetadata: providerMetadata.optional() };
 
-/** Something that an answer rests on. */
+/** A source that an answer is based on. */
 export const sourceChunk = z.object({
   type: z.literal("source"),
   id: z.string().optional(),

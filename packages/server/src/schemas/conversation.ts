@@ -116,7 +116,7 @@ export const conversationParams = agree<ConversationParams>()(z.object({ id }));
 export const queuedMessageParams = agree<QueuedMessageParams>()(z.object({ id, messageId: id }));
 export const turnParams = agree<TurnParams>()(z.object({ id, turnId: id }));
 
-/** Titles are shown in lists; what is longer is no title. */
+/** Titles are shown in lists; a longer text is not a title. */
 const title = z.string().max(1_000);
 const modelName = z.string().min(1).max(256);
 

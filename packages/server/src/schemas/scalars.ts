@@ -29,7 +29,7 @@ export const instant = z.number();
 /** A whole number of at least 0. */
 export const count = z.int().min(0);
 
-/** A whole number in a query string, of at least so much. */
+/** Returns the schema of a whole number in a query string, with a minimum. */
 function wholeInQuery(minimum: number) {
   const expected = `expected a whole number of at least ${minimum}`;
   return z
@@ -43,7 +43,7 @@ function wholeInQuery(minimum: number) {
 /** A seq in a query string. */
 export const seqInQuery = wholeInQuery(0);
 
-/** How many are asked for, in a query string. */
+/** Requested number of entries, in a query string. */
 export const limitInQuery = wholeInQuery(1);
 
 const booleans: Readonly<Record<string, boolean>> = { true: true, false: false, "": true };
@@ -56,7 +56,7 @@ export const flagInQuery = z
   )
   .openapi({ type: "boolean" });
 
-/** Words of which more may come: documented, but any is taken. */
+/** Returns the schema of an open set of words: the known ones are documented, but any is accepted. */
 export function openWords<Known extends string>(words: readonly Known[]): z.ZodType<OpenUnion<Known>> {
   return z.string().openapi({ description: `${words.join(", ")}; more may come` }) as z.ZodType<
     OpenUnion<Known>
@@ -119,7 +119,7 @@ export const errorCode = agree<ErrorCode>()(
 );
 export const openErrorCode = z.string() as unknown as z.ZodType<OpenUnion<ErrorCode>>;
 
-/** Any JSON object. Its depth is bounded where bodies are read. */
+/** Any JSON object. Its depth is limited when bodies are read. */
 export const jsonObject = z
   .record(z.string(), z.unknown())
   .openapi({ type: "object", additionalProperties: true }) as unknown as z.ZodType<JsonObject>;

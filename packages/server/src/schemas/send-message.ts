@@ -15,7 +15,7 @@ const sentPart = agree<SentPart>()(
     .openapi("SentPart"),
 );
 
-/** Text and files behind the text of a message. */
+/** Text and files that follow the text of a message. */
 export const sentParts = z.array(sentPart).max(100);
 
 export const sendMessageShape = {

@@ -23,7 +23,7 @@ import { sendMessageShape } from "./send-message.js";
 
 const surface = { surfaceId: z.string().min(1).max(128), conversationId: id.optional() };
 
-/** What a client may say on the socket, by its type. */
+/** Messages that a client may send on the socket, by type. */
 export const clientMessages = {
   "chat.send": agree<WsChatSend>()(z.object({ type: z.literal("chat.send"), ...sendMessageShape })),
   "chat.subscribe": agree<WsChatSubscribe>()(
@@ -55,7 +55,7 @@ export const clientMessages = {
 
 const ofConversation = { conversationId: z.string() };
 
-/** What a subscriber is sent, as the `data` of server-sent events and as messages of the socket. */
+/** Messages to a subscriber, as the `data` of server-sent events and as messages of the socket. */
 export const sseMessage = agree<SseMessage>()(
   z
     .discriminatedUnion("type", [

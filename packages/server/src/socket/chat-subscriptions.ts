@@ -1,13 +1,13 @@
 import type { ParleyError } from "@parley/core";
 import type { OwnerRuntime, SubscriptionFrame } from "@parley/core/runtime";
 
-/** Where a subscription's frames go, and what is told when one ends by itself. */
+/** Receiver of a subscription's frames and of its end. */
 interface Listener {
   readonly onFrame: (frame: SubscriptionFrame) => void;
   onEnd(conversationId: string, error: ParleyError | undefined): void;
 }
 
-/** Follows conversations for one socket. Leaving one never touches its turn. */
+/** Follows conversations for one socket. Leaving one never affects its turn. */
 export class ChatSubscriptions {
   readonly #me: OwnerRuntime;
   readonly #listener: Listener;
@@ -27,13 +27,13 @@ export class ChatSubscriptions {
     return this.#leave.has(conversationId);
   }
 
-  /** Follows from the cursor on, or anew. `onEnd` may take over what is told when it ends by itself. */
+  /** Follows from the cursor, or from the start. `onEnd` may replace the report of its end. */
   join(
     conversationId: string,
     cursor: string | undefined,
     onEnd: (error: ParleyError | undefined) => void = (error) => this.#listener.onEnd(conversationId, error),
   ): void {
-    // What was asked for before the socket closed may come to its end behind that.
+    // A join that was requested before the socket closed may complete after it.
     if (this.#isClosed) return;
     this.leave(conversationId);
     let isOver = false;
@@ -53,7 +53,7 @@ export class ChatSubscriptions {
     this.#leave.delete(conversationId);
   }
 
-  /** Leaves all of them, and follows nothing any more. */
+  /** Leaves all of them, and follows none from now on. */
   close(): void {
     this.#isClosed = true;
     for (const leave of this.#leave.values()) leave();

@@ -19,7 +19,7 @@ import { namesIn } from "./message-names.js";
 import { Outbox } from "./outbox.js";
 import { Surfaces, surfaceCatalog } from "./surfaces.js";
 
-/** Messages of a client that may wait for their turn before it is asked to pause. */
+/** Messages of a client that may wait before it is paused. */
 const mostWaiting = 64;
 const mostPerFrame = 100;
 
@@ -35,16 +35,16 @@ const closeCodes: Readonly<
   failed: [1013, "try again later"],
 };
 
-/** Closes a socket with the code that says why. */
+/** Closes a socket with the code of the reason. */
 export function closeSocket(socket: WebSocket, why: keyof typeof closeCodes): void {
   const [code, reason] = closeCodes[why];
   socket.close(code, reason);
 }
 
 /**
- * One socket. What a client says is taken in order, one after the other, so that what it queues stays in the order it
- * was typed; what it follows comes as it happens. A connection holds no state that a client could not have again by
- * connecting anew with its cursors.
+ * One socket. Messages of a client are handled in order, one after the other, so that what it queues stays in the
+ * order it was typed; what it follows is sent as it happens. A connection holds no state that a client could not have
+ * again by reconnecting with its cursors.
  */
 export class Connection implements LastingConnection {
   readonly caller: Caller;
@@ -68,7 +68,7 @@ export class Connection implements LastingConnection {
     readonly connection: Duplex;
     readonly caller: Caller;
     readonly isBatch: boolean;
-    /** Names the request that opened it, in logs. */
+    /** Id of the request that opened it, for logs. */
     readonly requestId: string;
   }) {
     const { app, socket, caller } = options;
@@ -93,7 +93,7 @@ export class Connection implements LastingConnection {
     this.surfaces = new Surfaces(this.me, (message) => this.send(message));
   }
 
-  /** Says hello and listens. */
+  /** Sends the greeting and starts to receive messages. */
   start(): void {
     const { app } = this;
     this.#socket.on("message", (data, isBinary) => this.#take(data, isBinary));
@@ -134,7 +134,7 @@ export class Connection implements LastingConnection {
     this.#outbox.add(message);
   }
 
-  /** Tells the client that something it asked for was refused. */
+  /** Sends the client a refusal of its request. */
   refuse(
     error: ParleyError,
     about: {
@@ -219,7 +219,10 @@ export class Connection implements LastingConnection {
     });
   }
 
-  /** Whether as much waits as may, or one of so many parts of it. One frame may be as large as all together. */
+  /**
+   * Returns true if the backlog is at its limit, or at one of `parts` parts of it. One frame may be as large as all
+   * together.
+   */
   #isFull(parts: number): boolean {
     return this.#waiting >= mostWaiting / parts || this.#waitingBytes >= this.app.limits.frameBytes / parts;
   }
@@ -238,10 +241,10 @@ export class Connection implements LastingConnection {
       this.refuse(toParleyError(error), {});
       return;
     }
-    // Nothing said is something to count, too: it had to be read.
+    // An empty frame counts too: it had to be read.
     if (values.length === 0) this.#count();
     for (const value of values) {
-      // Whoever left, or was sent away, asks for nothing more.
+      // A client that left, or was disconnected, requests nothing more.
       if (this.#isOver) return;
       const refusal = this.#count();
       if (refusal === undefined) await handleMessage(this, value);

@@ -29,7 +29,7 @@ const handlers: Handlers = {
     scope: "read",
     handle(connection, { conversationId, cursor }) {
       if (!connection.chats.has(conversationId)) checkRoom(connection);
-      // What is followed already comes once: told again from its beginning, a turn would be folded twice.
+      // Already followed: sent again from its beginning, a turn would be folded twice.
       else if (cursor === undefined) return;
       connection.chats.join(conversationId, cursor);
     },
@@ -44,7 +44,7 @@ const handlers: Handlers = {
     handle: (connection, { type: _, text, ...input }) =>
       admitAndFollow(connection, {
         named: input.conversationId,
-        // What waits is worth more than being told of it.
+        // Admitting the message matters more than following it.
         mayFollow: hasRoom(connection),
         admit: () => connection.me.queue.add({ ...input, message: text }),
       }),
@@ -78,7 +78,7 @@ const handlers: Handlers = {
   ping: { scope: "read", handle: (connection) => connection.send({ type: "pong" }) },
 };
 
-/** Does what a client asks, or says why not. Never throws for what a client sent. */
+/** Handles a client's message, or reports the refusal. Never throws for what a client sent. */
 export async function handleMessage(connection: Connection, value: unknown): Promise<void> {
   const type = typeIn(value);
   try {
@@ -141,8 +141,8 @@ async function sendMessage(connection: Connection, { type: _, ...request }: WsCh
 
 /**
  * Admits a message, and subscribes the sender. A conversation that may exist is joined before the message is admitted,
- * so that the sender hears the turn from its first event, however fast it is. One that turns out not to exist yet is
- * joined from its very beginning once the message has made it.
+ * so that the sender receives the turn from its first event, however fast it is. One that turns out not to exist yet
+ * is joined from its beginning once the message has created it.
  */
 async function admitAndFollow(
   connection: Connection,
@@ -182,7 +182,7 @@ async function admitAndFollow(
   } catch (thrown) {
     sent = "refused";
     const error = toParleyError(thrown);
-    // Whoever is told that a turn runs already can watch it.
+    // A client that is refused because a turn runs can watch that turn.
     if (hasJoined && named !== undefined && error.code !== "turn_active") chats.leave(named);
     throw error;
   }

@@ -1,4 +1,4 @@
-/** What a message is about, as far as it says so. */
+/** Returns the ids that a message names. */
 export function namesIn(
   value: unknown,
 ): Partial<Record<"conversationId" | "messageId" | "requestId" | "surfaceId", string>> {
@@ -11,7 +11,7 @@ export function namesIn(
   return names;
 }
 
-/** The type that a message says it has. */
+/** Returns the type that a message claims to have. */
 export function typeIn(value: unknown): string | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   const type: unknown = Reflect.get(value, "type");

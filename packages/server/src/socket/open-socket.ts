@@ -10,8 +10,8 @@ import { Connection, closeSocket } from "./connection.js";
 import { batchProtocol } from "./socket-server.js";
 
 /**
- * Opens a socket. What a page may not do at all fails the handshake; a caller without a valid key is let in just to be
- * told so with 4401, for a browser cannot see why a handshake failed.
+ * Opens a socket. A forbidden page fails the handshake; a caller without a valid key is accepted only to be closed
+ * with 4401, since a browser cannot see why a handshake failed.
  */
 export async function openSocket(
   c: Context<AppEnv>,
@@ -42,12 +42,13 @@ export async function openSocket(
         closeSocket(socket, "unauthorized");
         return;
       }
-      // The node may have begun to shut down while hands were shaken, and has closed the sockets that were there by then.
+      // The node may have started to shut down during the handshake, and has closed the sockets that were open by
+      // then.
       if (app.draining()) {
         closeSocket(socket, "draining");
         return;
       }
-      // Others may have come in meanwhile, too.
+      // Others may have connected meanwhile, too.
       if (!app.connections.hasRoom(caller)) {
         closeSocket(socket, "full");
         return;

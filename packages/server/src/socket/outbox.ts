@@ -4,7 +4,7 @@ import { arrayFrame, frameBytes, jsonBytes } from "../stream/frame-bytes.js";
 import { concatBytes, createByteJoiner } from "../stream/join-bytes.js";
 import { type Flushable, flushSoon } from "../stream/tick.js";
 
-/** Up to here it is cheaper to copy the frames into one than to hand them over one by one. */
+/** Up to here it is cheaper to copy the frames into one than to pass them on one by one. */
 const copiedBytes = 64_000;
 
 const batchOf = createByteJoiner(arrayFrame);
@@ -13,15 +13,15 @@ const batchOf = createByteJoiner(arrayFrame);
 const pingFrame = Buffer.from([0x89, 0]);
 
 /**
- * What is on its way to one socket. Frames are made once for all sockets and written as they are, past the socket
- * library: without compression and masks there is nothing left for it to do. All that a tick brings is written at once.
+ * Frames on their way to one socket. They are made once for all sockets and written as they are, past the socket
+ * library: without compression and masks there is nothing left for it to do. All frames of a tick are written at once.
  */
 export class Outbox implements Flushable {
   readonly #connection: Duplex;
   readonly #isBatch: boolean;
   readonly #bufferedBytes: number;
   readonly #onBehind: () => void;
-  /** What the tick has brought. Mostly one frame: it needs no list. */
+  /** The frames of this tick. Mostly one: it needs no list. */
   #first: Buffer | undefined;
   #further: Buffer[] | undefined;
   #pendingBytes = 0;
@@ -33,7 +33,7 @@ export class Outbox implements Flushable {
     /** Several messages per frame. */
     readonly isBatch: boolean;
     readonly bufferedBytes: number;
-    /** Called once, when the reader is too far behind; nothing is taken any more. */
+    /** Called once, when the reader is too far behind; later messages are dropped. */
     readonly onBehind: () => void;
   }) {
     this.#connection = options.connection;
@@ -42,7 +42,10 @@ export class Outbox implements Flushable {
     this.#onBehind = options.onBehind;
   }
 
-  /** Touches nothing but the outbox: with many sockets it is memory that costs, and `flush` needs the rest anyway. */
+  /**
+   * Adds a message. Touches only the outbox: with many sockets memory access is the cost, and `flush` needs the rest
+   * anyway.
+   */
   add(message: WsServerMessage): void {
     if (this.#isClosed) return;
     const bytes = this.#isBatch ? jsonBytes(message) : frameBytes(message);
@@ -54,7 +57,7 @@ export class Outbox implements Flushable {
     }
     if (this.#further === undefined) this.#further = [bytes];
     else this.#further.push(bytes);
-    // Much may come within one tick, which is not the reader's fault: it is seen what the connection takes.
+    // Much may be added within one tick, which is not the reader's fault: the connection gets a chance to send first.
     if (this.#pendingBytes > this.#bufferedBytes) this.flush();
   }
 
@@ -84,14 +87,14 @@ export class Outbox implements Flushable {
     }
   }
 
-  /** Asks the peer for a sign of life, behind what is pending. */
+  /** Sends the peer a ping, after what is pending. */
   ping(): void {
     if (this.#isClosed) return;
     this.flush();
     if (this.#connection.writable) this.#connection.write(pingFrame);
   }
 
-  /** Writes what is pending and takes nothing more: what the socket sends next comes behind it. */
+  /** Writes what is pending and accepts nothing more: what the socket sends next comes after it. */
   close(): void {
     this.flush();
     this.#isClosed = true;

@@ -8,13 +8,13 @@ const plainProtocol = "parley.v1";
 export const batchProtocol = "parley.v1.batch";
 
 /**
- * What takes sockets in, for `@hono/node-server`:
+ * Creates the WebSocket server for `@hono/node-server`:
  *
  * ```ts
  * serve({ fetch: app.fetch, websocket: { server: createSocketServer() } });
  * ```
  *
- * It chooses among the subprotocols and never repeats the one that carries a key.
+ * It chooses among the subprotocols and never echoes the one that carries a key.
  */
 export function createSocketServer(options: { readonly frameBytes?: number } = {}): WebSocketServerLike {
   const server = new WebSocketServer({
@@ -27,6 +27,6 @@ export function createSocketServer(options: { readonly frameBytes?: number } = {
       return false;
     },
   });
-  // The same object; only the types of the two packages disagree on how a listener is written down.
+  // The same object; only the types of the two packages differ in how a listener is declared.
   return server as unknown as WebSocketServerLike;
 }

@@ -73,7 +73,7 @@ describe("a peer that", () => {
     const deadPinged = new Promise((resolve) => dead.raw.once("ping", resolve));
     await clock.advance(45_000);
     await Promise.all([pinged, deadPinged]);
-    // The pong of the one that lives is on its way before this is answered.
+    // The pong of the live one is on its way before this is answered.
     alive.send({ type: "ping" });
     await alive.next("pong");
     await clock.advance(45_000);
@@ -179,7 +179,7 @@ describe("a client that sends much at once", () => {
     const large = JSON.stringify({ type: "ping", padding: "x".repeat(2_000_000) });
     const sent = 40;
     for (let count = 0; count < sent; count += 1) socket.raw.send(large);
-    // What the server reads it also answers, with nothing waiting before it: by then it has taken what it will.
+    // The server answers what it reads, with nothing waiting before it: by then it has read everything it will.
     const other = await server.socket();
     for (let count = 0; count < 20; count += 1) {
       other.send({ type: "ping" });

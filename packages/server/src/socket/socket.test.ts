@@ -5,7 +5,7 @@ import { startTestServer, type TestServer, type TestSocket } from "../test-serve
 
 const conversationId = "c1";
 
-/** Everything from the first event of a turn to its seal, as types. */
+/** Returns everything from the first event of a turn to its seal, as types. */
 async function turnOf(socket: TestSocket): Promise<string[]> {
   const types: string[] = [];
   for (;;) {
@@ -107,7 +107,7 @@ describe("chat.send", () => {
     const sent = { conversationId, messageId: "m1", message: "hello" };
     const { turnId } = await me.send(sent);
     await me.last(conversationId);
-    // Another turn runs meanwhile: one who follows it must not be told of an earlier one in between.
+    // Another turn runs meanwhile: a client that follows it must not receive an earlier one in between.
     await me.send({ conversationId, message: "wait" });
     await server.provider.called(2);
     const socket = await server.socket();
@@ -428,7 +428,7 @@ describe("what every client of an owner hears", () => {
     await ann.next("catalog");
     await bob.next("catalog");
     const me = server.runtime.forOwner("ann");
-    // A change is heard once the socket's watch has begun, which the first of these shows.
+    // A change is received once the socket's watch has started, which the first of these shows.
     await server.call("POST", "/conversations", { key: anns, body: { id: "hers", title: "First" } });
     await ann.next("conversation.updated");
     await server.call("PUT", "/conversations/hers/title", { key: anns, body: { title: "Second" } });

@@ -21,7 +21,7 @@ function queueSpec(payload: QueuePayload): SurfaceSpec {
 export class Surfaces {
   readonly #me: OwnerRuntime;
   readonly #send: (message: WsServerMessage) => void;
-  /** By conversation; while the first state is being read, the newest one that was heard of meanwhile. */
+  /** By conversation; while the first state is being read, the newest one received meanwhile. */
   readonly #queues = new Map<string, { isShown: boolean; heard: QueuePayload | undefined }>();
 
   constructor(me: OwnerRuntime, send: (message: WsServerMessage) => void) {
@@ -33,12 +33,12 @@ export class Surfaces {
     return this.#queues.size;
   }
 
-  /** Whether the queue of this conversation is followed. */
+  /** Returns true if the queue of this conversation is followed. */
   has(conversationId: string | undefined): boolean {
     return conversationId !== undefined && this.#queues.has(conversationId);
   }
 
-  /** Shows the surface as it is now, and from then on whenever it changes. */
+  /** Sends the current surface, and then every change of it. */
   async subscribe(surfaceId: string, conversationId: string | undefined): Promise<void> {
     const id = checkSurface(surfaceId, conversationId);
     const state = { isShown: false, heard: undefined as QueuePayload | undefined };
@@ -46,7 +46,7 @@ export class Surfaces {
     try {
       const read = await this.#me.queue.list(id);
       if (this.#queues.get(id) !== state) return;
-      // What was heard while it was read is at least as new, or is told again.
+      // A state received during the read is at least as new, or is published again.
       this.#send({ type: "surface", conversationId: id, spec: queueSpec(state.heard ?? read) });
       state.isShown = true;
     } catch (error) {

@@ -1,6 +1,6 @@
 import type { Clock } from "@parley/core";
 
-/** Calls everyone who is there every so often, with one timer for all, and none while nobody is there. */
+/** Calls all listeners at an interval, with one timer for all, and none while there is no listener. */
 export class Beat {
   readonly #clock: Clock;
   readonly #everyMs: number;
@@ -12,7 +12,7 @@ export class Beat {
     this.#everyMs = everyMs;
   }
 
-  /** Returns a function that takes it out again. */
+  /** Adds a listener. Returns a function that removes it. */
   add(listener: () => void): () => void {
     const own = () => listener();
     this.#listeners.add(own);

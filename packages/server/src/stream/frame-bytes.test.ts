@@ -11,7 +11,7 @@ const { Receiver } = ws as unknown as {
   readonly Receiver: new (options: { isServer: boolean }) => Writable;
 };
 
-/** What the socket library reads from these bytes. */
+/** Returns what the socket library reads from these bytes. */
 function readFrames(bytes: Buffer): Promise<string[]> {
   return new Promise((resolve, reject) => {
     const texts: string[] = [];

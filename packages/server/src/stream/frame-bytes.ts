@@ -1,6 +1,6 @@
 import type { SseEventName, SseMessage, WsServerMessage } from "@parley/wire";
 
-/** What a message became. */
+/** Serialized forms of a message. */
 interface Bytes {
   readonly message: object;
   json: Buffer | undefined;
@@ -9,9 +9,9 @@ interface Bytes {
 }
 
 /**
- * The last two messages. An event is one object for all its subscribers, and they are told one after the other, with
- * at most a word to one of them in between; a table of all messages would cost an event with one subscriber half as
- * much again.
+ * The last two messages. An event is one object for all its subscribers, which receive it one after the other, with at
+ * most one other message in between; a table of all messages would make an event with one subscriber cost half as much
+ * again.
  */
 let newest: Bytes | undefined;
 let second: Bytes | undefined;
@@ -25,14 +25,14 @@ function bytesOf(message: object): Bytes {
   return found;
 }
 
-/** A message as JSON. */
+/** Returns a message as JSON. */
 export function jsonBytes(message: WsServerMessage): Buffer {
   const bytes = bytesOf(message);
   bytes.json ??= Buffer.from(JSON.stringify(message));
   return bytes.json;
 }
 
-/** A message as one frame of a socket, header included. */
+/** Returns a message as one frame of a socket, header included. */
 export function frameBytes(message: WsServerMessage): Buffer {
   const bytes = bytesOf(message);
   bytes.frame ??= textFrame(JSON.stringify(message));
@@ -47,7 +47,7 @@ const eventNames: { readonly [Type in SseMessage["type"]]: SseEventName } = {
   "queue.changed": "queue",
 };
 
-/** A message as a server-sent event, with its cursor as the id from which a browser resumes. */
+/** Returns a message as a server-sent event, with its cursor as the id from which a browser resumes. */
 export function sseBytes(message: SseMessage): Buffer {
   const bytes = bytesOf(message);
   if (bytes.sse === undefined) {
@@ -58,7 +58,7 @@ export function sseBytes(message: SseMessage): Buffer {
   return bytes.sse;
 }
 
-/** A text as one unmasked frame, whole and final: the way from a server to a client (RFC 6455, section 5.2). */
+/** Returns a text as one unmasked, final frame: from a server to a client (RFC 6455, section 5.2). */
 export function textFrame(text: string): Buffer {
   const length = Buffer.byteLength(text);
   const header = length < 126 ? 2 : length < 65_536 ? 4 : 10;
@@ -76,7 +76,7 @@ export function textFrame(text: string): Buffer {
   return frame;
 }
 
-/** Texts of JSON values as one frame that holds an array of them. */
+/** Returns texts of JSON values as one frame that holds an array of them. */
 export function arrayFrame(values: readonly Buffer[]): Buffer {
   return textFrame(`[${values.map((value) => value.toString()).join(",")}]`);
 }

@@ -1,6 +1,6 @@
 /**
- * Joins what is pending for one connection. Those who follow the same conversation have the same pieces pending, so
- * the last result is kept for the next one.
+ * Creates a function that joins the pending bytes of one connection. Connections that follow the same conversation
+ * have the same pieces pending, so the last result is kept for the next one.
  */
 export function createByteJoiner(
   join: (pieces: readonly Buffer[]) => Buffer,
@@ -23,7 +23,7 @@ function isSame(a: readonly Buffer[], b: readonly Buffer[]): boolean {
 
 const concat = createByteJoiner((pieces) => Buffer.concat(pieces));
 
-/** All pieces as one. */
+/** Returns all pieces as one. */
 export function concatBytes(pieces: readonly Buffer[]): Buffer {
   const [first] = pieces;
   return pieces.length === 1 && first !== undefined ? first : concat(pieces);

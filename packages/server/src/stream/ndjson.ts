@@ -2,16 +2,16 @@ import { type ParleyError, toParleyError } from "@parley/core/errors";
 import type { AgentEvent, CursoredEvent } from "@parley/wire";
 import type { ResponseStream } from "./response-stream.js";
 
-/** One value as a line. */
+/** Returns one value as a line. */
 export function jsonLine(value: unknown): Buffer {
   return Buffer.from(`${JSON.stringify(value)}\n`);
 }
 
 /**
- * Writes the events of a turn, a line each, through `turn-sealed`, in the reader's pace: what is told again is in memory
- * all at once, and of what comes live the runtime keeps only so much. A reader that leaves is no longer told, and that
- * is all: the turn goes on. What cannot be told any more ends with an `error` that says so. Returns a function that
- * ends it that way.
+ * Writes the events of a turn, a line each, through `turn-sealed`, at the reader's pace: a replay is in memory all at
+ * once, and of live events the runtime keeps only a limited number. A reader that leaves ends the stream and nothing
+ * else: the turn continues. A stream that cannot be completed ends with an `error` that states it. Returns a function
+ * that ends it that way.
  */
 export function writeTurn(
   stream: ResponseStream,
@@ -40,7 +40,7 @@ function lastWords(
   error: ParleyError,
   { conversationId, turnId }: { readonly conversationId: string; readonly turnId: string },
 ): AgentEvent {
-  // Where it is retryable, the turn itself may well go on: the same message sent again tells it from the start.
+  // If it is retryable, the turn itself may continue: the same message sent again replays it from the start.
   const { code, message, retryable } = error;
   return { type: "error", conversationId, turnId, code, message, retryable };
 }

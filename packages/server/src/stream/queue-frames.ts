@@ -9,15 +9,15 @@ export interface QueueFrames {
 }
 
 /**
- * Adds the changes of its queue to what is written of a conversation. They come behind the snapshot, which has the queue
- * as it was: a change that was heard before is at least as new, or is told again.
+ * Adds the changes of its queue to the frames of a conversation. They come after the snapshot, which has the queue as
+ * it was: a change received before it is at least as new, or is published again.
  */
 export async function queueFrames(
   me: OwnerRuntime,
   conversationId: string,
   write: (frame: SseMessage) => void,
 ): Promise<QueueFrames> {
-  /** The queue as the reader knows it. Undefined until the snapshot. */
+  /** The queue as the reader has it. Undefined until the snapshot. */
   let told: string | undefined;
   let early: SseQueueChanged | undefined;
   const tell = (change: SseQueueChanged) => {

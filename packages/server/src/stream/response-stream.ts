@@ -5,42 +5,44 @@ import type { AppEnv } from "../app-env.js";
 import { concatBytes } from "./join-bytes.js";
 import { type Flushable, flushSoon } from "./tick.js";
 
-/** Why a stream is over. `left`: the reader has gone. `behind`: it was too slow. `ended`: everything was said. */
+/**
+ * Reason why a stream is over. `left`: the reader has gone. `behind`: it was too slow. `ended`: everything was sent.
+ */
 export type StreamEnd = "left" | "behind" | "ended";
 
-/** How long a reader that was cut off may take for what is on its way to it. */
+/** Time that a reader that was cut off has to receive what is on its way to it. */
 const lingerMs = 30_000;
 
-/** An answer that is written bit by bit. */
+/** An answer that is written piece by piece. */
 export interface ResponseStream {
   readonly response: Response;
-  /** Written with everything else of this tick. Nothing happens once the stream is over. */
+  /** Writes with everything else of this tick. Has no effect once the stream is over. */
   write(bytes: Buffer): void;
-  /** Ends the answer behind what was written, and behind these last words, however far the reader is behind. */
+  /** Ends the answer after what was written, and after `lastWords`, however far the reader is behind. */
   end(lastWords?: Buffer): void;
-  /** Breaks the connection off, so that the reader cannot take what it has for the whole answer. */
+  /** Breaks the connection off, so that the reader cannot mistake the received part for the whole answer. */
   cut(): void;
   /**
-   * Resolves when the reader is at most half as far behind as it may be, or when the stream is over: for the one
-   * writer of a stream who can wait.
+   * Resolves when the reader is at most half as far behind as it may be, or when the stream is over: for a stream's
+   * only writer, if it can wait.
    */
   room(): Promise<void>;
-  /** Resolves when the stream is over, whichever way. */
+  /** Resolves when the stream is over, in any way. */
   readonly over: Promise<StreamEnd>;
   /** Bytes that the reader has not taken yet. */
   readonly behind: number;
-  /** Whether the reader is more than half as far behind as it may be: `room` would wait. */
+  /** True if the reader is more than half as far behind as it may be: `room` would wait. */
   readonly isCrowded: boolean;
 }
 
 /**
- * Opens an answer that is written bit by bit. On Node the bytes go to the response itself: a web stream per reader
- * costs more than all else together. The web stream is there all the same, so that the answer passes through whatever
- * stands around this app like any other; only its beginning and its end are used. Where there is no Node response, as
- * in a call within the process, the bytes go through it.
+ * Opens an answer that is written piece by piece. On Node the bytes go to the response itself: a web stream per reader
+ * costs more than everything else together. The web stream exists anyway, so that the answer passes through the code
+ * around this app like any other; only its beginning and its end are used. Without a Node response, as in a call
+ * within the process, the bytes go through it.
  *
- * A reader that is more than `bufferedBytes` behind is cut off, before the next bytes are taken in, so that each
- * connection brings it at least one step on. That does not happen to one whose writer waits for `room`.
+ * A reader that is more than `bufferedBytes` behind is cut off, before the next bytes are added, so that each
+ * connection brings it at least one step further. That does not happen if the writer waits for `room`.
  */
 export function openResponseStream(
   c: Context<AppEnv>,
@@ -64,7 +66,7 @@ class OpenStream implements ResponseStream, Flushable {
   #closed = false;
   #resolveOver: (end: StreamEnd) => void = () => {};
   #resolveRoom: (() => void) | undefined;
-  /** The reader has taken something. */
+  /** Called when the reader has read something. */
   readonly #onTaken = () => this.#resolveRoom?.();
 
   constructor(
@@ -89,14 +91,14 @@ class OpenStream implements ResponseStream, Flushable {
       },
       new ByteLengthQueuingStrategy({ highWaterMark: options.bufferedBytes }),
     );
-    // Intermediaries and compression hold bytes back until they have enough of them.
+    // Proxies and compression hold bytes back until they have enough of them.
     const headers = {
       "cache-control": "no-cache, no-transform",
       "x-accel-buffering": "no",
       ...options.headers,
     };
     this.response = c.body(body, 200, headers);
-    // Whoever left before this began is not heard to leave.
+    // A reader that left before this started emits no further event.
     if (outgoing?.destroyed === true) this.#finish("left");
   }
 
@@ -113,7 +115,8 @@ class OpenStream implements ResponseStream, Flushable {
   write(bytes: Buffer): void {
     if (this.#closed || this.#ending) return;
     if (this.behind > this.#bufferedBytes) {
-      // Much may have come within one tick, which is not the reader's fault: first see what the connection takes.
+      // Much may have been added within one tick, which is not the reader's fault: first see what the connection
+      // accepts.
       this.flush();
       if (this.behind > this.#bufferedBytes && this.#outgoing?.headersSent !== false) {
         this.#cutOff();
@@ -164,7 +167,7 @@ class OpenStream implements ResponseStream, Flushable {
     if (this.#ending) this.#close("ended");
   }
 
-  /** Ends it behind what was taken in so far: the reader can have that much, but not for ever. */
+  /** Ends it after what was added so far: the reader can have that much, but not forever. */
   #cutOff(): void {
     this.#close("behind");
     const outgoing = this.#outgoing;
@@ -175,7 +178,7 @@ class OpenStream implements ResponseStream, Flushable {
     try {
       this.#controller?.close();
     } catch {
-      // The reader has canceled it in the meantime.
+      // The reader has canceled it meanwhile.
     }
     this.#finish(end);
   }

@@ -5,8 +5,9 @@ import type { Caller } from "../auth/caller.js";
 import { breakOffError, type CloseReason, whenGone } from "../http/connections.js";
 
 /**
- * An answer in the reader's own pace. Fails as a whole if there is no first piece, and breaks off if a later one fails or
- * its key is revoked. It counts as a connection of its caller, where there is one, until the reader has it, or has left.
+ * Streams an answer at the reader's own pace. Fails as a whole if there is no first piece, and breaks off if a later
+ * one fails or its key is revoked. It counts as a connection of its caller, if there is one, until the reader has it,
+ * or has left.
  */
 export async function streamPieces(
   { c, app, caller }: { c: Context<AppEnv>; app: AppContext; caller: Caller | undefined },
@@ -19,7 +20,7 @@ export async function streamPieces(
   let why: ParleyError | undefined;
   let breakOff: ((why: ParleyError) => void) | undefined;
   const close = (reason: CloseReason) => {
-    // A node that shuts down lets what is being read be read, as long as it can.
+    // A node that shuts down lets readers finish, as long as it can.
     if (reason === "draining") return;
     why = breakOffError(reason);
     breakOff?.(why);
@@ -51,7 +52,7 @@ export async function streamPieces(
         if (hasLeft) return;
         leave();
         app.logger.warn({ requestId: c.get("requestId"), code: error.code }, "an answer broke off");
-        // The reader must see that it is not whole: the connection ends without the answer's end.
+        // The reader must see that it is incomplete: the connection ends without the answer's end.
         if (outgoing === undefined) controller.error(error);
         else outgoing.destroy();
       };

@@ -31,7 +31,7 @@ function follow(server: TestServer, id: string, headers: Record<string, string> 
   return fetch(`${server.url}/conversations/${id}/events${query}`, { headers });
 }
 
-/** Reads until an event of a turn says that it is over, or as many frames as asked for. */
+/** Reads until an event ends the turn, or `most` frames. */
 async function readFrames(response: Response, most = Number.POSITIVE_INFINITY): Promise<SseEvent[]> {
   const events: SseEvent[] = [];
   for await (const event of readSse(response)) {
@@ -46,7 +46,7 @@ function apply(fold: FrameFold, events: readonly SseEvent[]): void {
   for (const { data } of events) fold.apply(JSON.parse(data ?? "") as SubscriptionFrame);
 }
 
-/** What the page shows at the end, however it came about. */
+/** Returns what the page shows at the end, in a form that does not depend on how it came about. */
 function shown(fold: FrameFold) {
   const { chunks, messages, sealed } = fold.state;
   return { chunks, messages, sealed: [...sealed] };
@@ -227,7 +227,7 @@ describe("POST /chat", () => {
   });
 });
 
-/** Sends a message and reads nothing of the answer but its head, until it is resumed. */
+/** Sends a message and reads only the head of the answer, until it is resumed. */
 function chatUnread(
   server: TestServer,
   body: { conversationId: string; messageId: string; message: string },
@@ -257,7 +257,7 @@ describe("POST /chat of a turn that is larger than what a reader may be behind",
   const piece = "x".repeat(400_000);
   const body = { conversationId: "c1", messageId: "m1", message: "A lot, please" };
 
-  /** A sealed turn of several long texts, each of them one event when it is told again. */
+  /** Starts a server with a sealed turn of several long texts, each of them one event in a replay. */
   async function startWithLongTurn(parts: number, options: TestServerOptions = {}): Promise<TestServer> {
     const server = await startTestServer({
       limits: { bufferedBytes: 300_000 },
@@ -278,7 +278,7 @@ describe("POST /chat of a turn that is larger than what a reader may be behind",
       expect(events.filter((event) => event.type === "text-delta" && event.delta === piece)).toHaveLength(8);
       expect(events.at(-1)).toMatchObject({ type: "turn-sealed", reason: "stop" });
     }
-    // Nobody else has to be quick either: what was held back goes on when it is read.
+    // No other reader has to be quick either: held back output continues when it is read.
     const slow = await chatUnread(server, body);
     await server.call("POST", "/chat", { body });
     expect((await restOf(slow)).at(-1)).toMatchObject({ type: "turn-sealed" });
@@ -295,7 +295,7 @@ describe("POST /chat of a turn that is larger than what a reader may be behind",
           body: JSON.stringify(body),
         }),
       );
-      // Whoever asks need not read at once.
+      // A client need not read at once.
       await server.call("GET", "/health");
       expect(jsonLines<AgentEvent>(await answer.text()).at(-1)).toMatchObject({ type: "turn-sealed" });
     } finally {
@@ -304,7 +304,7 @@ describe("POST /chat of a turn that is larger than what a reader may be behind",
   }, 30_000);
 
   it("says so when it is broken off, however much waits to be read", async () => {
-    // More than the connection takes in for a reader that does not read.
+    // More than the connection buffers for a reader that does not read.
     const server = await startWithLongTurn(40);
     const key = await server.key("local", ["write"]);
     const admin = await server.key("admin", ["admin"]);
@@ -323,7 +323,7 @@ describe("POST /chat of a turn that is larger than what a reader may be behind",
     const server = await startWithLongTurn(40, {
       // All of it waits for the reader.
       limits: { bufferedBytes: 100_000_000, connectionsPerKey: 1 },
-      // A stream is written down when it is over.
+      // A stream is logged when it is over.
       logger: createLogger({ level: "info" }, { write: isTold }),
     });
     const unread = await chatUnread(server, body);
@@ -414,7 +414,7 @@ describe("GET /conversations/:id/events", () => {
       told.push(change.queue.messages.map((message) => message.id));
       if (told.at(-1)?.length === 2) break;
     }
-    // The first one is in the snapshot, or was told.
+    // The first one is in the snapshot, or was published.
     expect(told.at(-1)).toEqual(["q1", "q2"]);
     expect(new Set(told.map(String)).size).toBe(told.length);
 
@@ -436,7 +436,7 @@ describe("GET /conversations/:id/events", () => {
     const whole = follow(server, "c1", {}, "?cursor=0").then(readFrames);
     await me.send({ conversationId: "c1", message: "How is it?", messageId: "m1" });
     await server.provider.called(2);
-    // Half of the readers are cut off while the turn runs and come back when it is over, the others all the while.
+    // Half of the readers are cut off while the turn runs and reconnect when it is over, the others repeatedly.
     const early: SseEvent[][] = [];
     for (let cut = 1; cut <= 3; cut += 1) {
       early.push(await readFrames(await follow(server, "c1", {}, "?cursor=0"), cut));
@@ -496,7 +496,7 @@ describe("GET /conversations/:id/events", () => {
     leaving.end();
     await asked.reached;
     leaving.destroy();
-    // What comes behind is answered, so the server has heard of it.
+    // Later requests are answered, so the server has noticed it.
     for (let count = 0; count < 5; count += 1) await server.call("GET", "/health");
     asked.open();
     const opened = () =>

@@ -1,21 +1,21 @@
-/** Something that holds back what is to be written until the end of the tick. */
+/** An object that holds back its output until the end of the tick. */
 export interface Flushable {
   flush(): void;
 }
 
-/** A tick that reads hundreds of streams takes many milliseconds: the first of them are not kept for the last. */
+/** A tick that reads hundreds of streams takes many milliseconds: the first of them do not wait for the last. */
 const longestHoldMs = 1;
 
 let waiting: Flushable[] = [];
 let isImmediateSet = false;
 let isMicrotaskSet = false;
-/** When the first of those that wait began to. */
+/** Time at which the first of the waiting objects was added. */
 let since = 0;
 
 /**
- * Flushes at the end of the tick, together with everything else that has something to write then: however many events
- * a tick brings, each connection writes once. The caller asks once per flush. In a tick that takes long, what has
- * waited for a millisecond is flushed as soon as the callback under way returns.
+ * Flushes at the end of the tick, together with everything else that has output then: for any number of events in a
+ * tick, each connection writes once. The caller calls it once per flush. In a tick that takes long, output that has
+ * waited for a millisecond is flushed as soon as the running callback returns.
  */
 export function flushSoon(target: Flushable): void {
   if (waiting.push(target) === 1) {

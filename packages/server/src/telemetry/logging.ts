@@ -4,8 +4,8 @@ import { type DestinationStream, type Logger, type LoggerOptions, pino } from "p
 const secretNames = ["authorization", "cookie", "apiKey", "key", "secret", "password", "token"];
 
 /**
- * A logger that writes JSON lines. Nothing of Parley logs a secret or what was said; the names that usually hold a
- * secret are blotted out all the same, for what an application adds.
+ * Creates a logger that writes JSON lines. Parley logs neither secrets nor content of messages; fields that usually
+ * hold a secret are redacted anyway, for what an application adds.
  */
 export function createLogger(
   options: { readonly level?: LoggerOptions["level"] } = {},
@@ -20,14 +20,14 @@ export function createLogger(
   return destination === undefined ? pino(settings) : pino(settings, destination);
 }
 
-/** Says nothing. */
+/** Creates a logger that writes nothing. */
 export function createSilentLogger(): Logger {
   return pino({ level: "silent" });
 }
 
 /**
- * What a log may hold of a failure. The text of an error that is not ours may quote what someone wrote, so only the
- * engine's own errors are quoted; where it came from always is.
+ * Returns the loggable part of a failure. The text of a foreign error may quote what a user wrote, so only the
+ * engine's own errors are quoted; the stack always is.
  */
 export function describeFailure(thrown: unknown): Record<string, unknown> {
   const error = toParleyError(thrown);

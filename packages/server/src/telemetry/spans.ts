@@ -5,15 +5,15 @@ import type { AgentEvent, TurnStepCompleteEvent, TurnToolResultEvent, Usage } fr
 
 type Api = typeof import("@opentelemetry/api");
 
-/** An open turn's span, and what its next span needs. */
+/** An open turn's span, and the state for its next span. */
 interface OpenTurn {
   readonly span: Span;
   readonly context: Context;
-  /** When the step that is running began. */
+  /** Start of the running step. */
   stepStartedAt: number;
-  /** What the step that is running has reported. */
+  /** Usage that the running step has reported. */
   usage: Usage | undefined;
-  /** The last step's span, until the next event says whether it went well. */
+  /** The last step's span, until the next event shows if it succeeded. */
   step: { readonly span: Span; readonly endedAt: number } | undefined;
 }
 
@@ -21,9 +21,9 @@ const agentName = "parley";
 const mostTurns = 10_000;
 
 /**
- * Turns into spans, with the names of the OpenTelemetry conventions for generative AI: `invoke_agent` for a turn,
- * `chat` for each model call, `execute_tool` for each tool. Undefined where the API package is not installed; without
- * an exporter set up, the API itself does nothing. Messages, arguments and results are not in them.
+ * Writes turns as spans, with the names of the OpenTelemetry conventions for generative AI: `invoke_agent` for a turn,
+ * `chat` for each model call, `execute_tool` for each tool. Undefined if the API package is not installed; without an
+ * exporter, the API itself does nothing. Messages, arguments and results are not in them.
  */
 export function createSpanWriter(): ((event: AgentEvent, context: EventContext) => void) | undefined {
   const api = loadApi();
@@ -48,7 +48,7 @@ export function createSpanWriter(): ((event: AgentEvent, context: EventContext) 
   };
 }
 
-/** Ends the span of a turn that waits from now on: whoever goes on with it, here or elsewhere, opens another one. */
+/** Ends the span of a turn that waits from now on: the node that continues it opens another one. */
 function endWaiting(turns: Map<string, OpenTurn>, turnId: string | undefined): void {
   const turn = turnId === undefined ? undefined : turns.get(turnId);
   if (turnId === undefined || turn === undefined) return;
@@ -93,7 +93,7 @@ function openTurn(api: Api, { conversationId, turnId }: EventContext): OpenTurn 
   };
 }
 
-/** Of which model something is, as users name it: the label that figures have. */
+/** Returns the attribute of the model, as users name it: the label that figures have. */
 function modelAttribute({ model }: EventContext): Attributes {
   return model === undefined ? {} : { "parley.model": model };
 }

@@ -11,7 +11,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { startTestServer, type TestServer } from "../test-server.test-support.js";
 import { createSpanWriter } from "./spans.js";
 
-/** The figures by name and labels, but for the buckets. */
+/** Returns the figures by name and labels, without the buckets. */
 async function figures(server: TestServer): Promise<Record<string, number>> {
   const { text: exposition, headers } = await server.call("GET", "/metrics");
   expect(headers.get("content-type")).toMatch(/^text\/plain; version=/);

@@ -6,36 +6,37 @@ import { createSpanWriter } from "./spans.js";
 
 /** The figures of a server, and the spans of its turns. */
 export interface Telemetry {
-  /** Hears of the turns: give it to `createRuntime` as `hooks.onEvent`. */
+  /** Records the events of turns: pass it to `createRuntime` as `hooks.onEvent`. */
   readonly onEvent: (event: AgentEvent, context: EventContext) => void;
-  /** Counts what calls to providers cost: give it to `createRuntime` as `hooks.onCall`. */
+  /** Counts the cost of calls to providers: pass it to `createRuntime` as `hooks.onCall`. */
   readonly onCall: (call: ProviderCallRecord, context: CallContext) => void;
-  /** Counts attempts to deliver webhooks: give it to `createRuntime` as `hooks.onWebhookAttempt`. */
+  /** Counts attempts to deliver webhooks: pass it to `createRuntime` as `hooks.onWebhookAttempt`. */
   readonly onWebhookAttempt: (attempt: WebhookAttempt) => void;
-  /** Takes the number of running turns from there. */
+  /** Reads the number of running turns from the runtime. */
   watchRuntime(runtime: Pick<Runtime, "status">): void;
-  /** What waits in a conversation, as of now. */
+  /** Records the current queue of a conversation. */
   queueSeen(conversationId: string, queue: QueuePayload): void;
   socketOpened(): void;
   socketClosed(): void;
   streamOpened(): void;
   streamClosed(): void;
   requestDone(request: { readonly route: string; readonly status: number; readonly seconds: number }): void;
-  /** Everything, as Prometheus reads it. */
+  /** Returns all figures in Prometheus' format. */
   exposition(): Promise<{ readonly text: string; readonly type: string }>;
 }
 
 export interface TelemetryOptions {
-  /** Also the figures of the process: memory, event loop, garbage. Default true. */
+  /** Includes the figures of the process: memory, event loop, garbage. Default true. */
   readonly processFigures?: boolean;
-  /** Write spans when `@opentelemetry/api` is installed and set up. Default true. */
+  /** Writes spans when `@opentelemetry/api` is installed and set up. Default true. */
   readonly spans?: boolean;
 }
 
 const seconds = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
 
 /**
- * Figures and spans for one node. Make one, hand its `onEvent` to `createRuntime` and the whole to `createApp`:
+ * Creates figures and spans for one node. Create one, pass its `onEvent` to `createRuntime` and the whole to
+ * `createApp`:
  *
  * ```ts
  * const telemetry = createTelemetryHooks();
@@ -87,7 +88,7 @@ export function createTelemetryHooks(options: TelemetryOptions = {}): Telemetry 
 
 type Figures = ReturnType<typeof createFigures>;
 
-/** What is counted and measured, under its published names. What `ask` tells is asked for with each look. */
+/** Creates the counters and gauges, under their published names. The values of `ask` are read with each scrape. */
 function createFigures(
   registry: Registry,
   ask: { readonly waitingMessages: () => number; readonly runningTurns: () => number },
@@ -231,7 +232,7 @@ function countEvent(figures: Figures, event: AgentEvent, model: string): void {
   }
 }
 
-/** Takes what an event says was delivered out of what waits. */
+/** Removes what an event reports as delivered from the waiting messages. */
 function noteDelivery(waiting: WaitingMessages, event: AgentEvent): void {
   if (event.type === "user-message") {
     const ids = event.messages?.map((each) => each.messageId) ?? [event.messageId];
@@ -243,7 +244,7 @@ function noteDelivery(waiting: WaitingMessages, event: AgentEvent): void {
 
 const mostConversations = 10_000;
 
-/** The messages that wait, from what passes by: a queue that is shown, and events that say what was delivered. */
+/** The waiting messages, collected from queues that are read and from events that report deliveries. */
 class WaitingMessages {
   readonly #byConversation = new Map<string, Set<string>>();
 

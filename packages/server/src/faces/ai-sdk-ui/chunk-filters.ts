@@ -4,8 +4,9 @@ import { questionType, steeringType, type UiChunk } from "./ui-chunk.js";
 export type ChunkFilter = (chunk: UiChunk) => UiChunk | undefined;
 
 /**
- * Leaves out what a client has that posted the message itself: its first `steps` steps. A posted message keeps its parts,
- * so that a repeated text would be shown twice; outcomes of calls may be repeated, and are new after a decision.
+ * Leaves out the first `steps` steps, which a client that posted the message itself has. A posted message keeps its
+ * parts, so that a repeated text would be shown twice; outcomes of calls may be repeated, and are new after a
+ * decision.
  */
 export function withoutSteps(steps: number): ChunkFilter {
   let begun = 0;

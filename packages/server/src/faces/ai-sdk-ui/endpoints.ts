@@ -52,7 +52,7 @@ const divergedFrame = frameOf({
   errorText: "A part of the answer was lost with its server: load the messages again",
 });
 
-/** Remembers the turn of a stream that its reader has left before the end. */
+/** Remembers the turn of a stream that its reader left before the end. */
 function rememberCut(
   { app, caller }: { readonly app: AppContext; readonly caller: Caller },
   chat: { readonly id: string; readonly turnId: string },
@@ -63,7 +63,7 @@ function rememberCut(
   });
 }
 
-/** Follows the turn of a message that waits in the queue, once it has come. */
+/** Follows the turn of a message that waits in the queue, once it has started. */
 async function streamWhenDelivered(
   me: OwnerRuntime,
   waiting: { readonly conversationId: string; readonly messageId: string },
@@ -79,7 +79,7 @@ interface StreamQuery {
   readonly have?: string | undefined;
 }
 
-/** Finds the turn that a page which opens a chat has to be shown. */
+/** Finds the turn to show to a page that opens a chat. */
 async function turnToReplay(
   { me, caller, app }: { readonly me: OwnerRuntime; readonly caller: Caller; readonly app: AppContext },
   chat: { readonly id: string; readonly branch: string },
@@ -162,7 +162,7 @@ export const aiSdkUiEndpoints = [
       const chat = { id: params.id, branch };
       const turnId = turnFrom ?? (await turnToReplay({ me, caller, app }, chat, query));
       if (turnId === undefined) return c.body(null, 204);
-      // A turn that does not exist has to be known before the answer begins.
+      // A missing turn has to be detected before the answer begins.
       await me.turn(branch, turnId);
       if (c.req.raw.method === "HEAD") return c.body(null, 200, streamHeaders);
       c.set("conversationId", branch);

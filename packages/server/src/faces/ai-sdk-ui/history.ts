@@ -13,7 +13,7 @@ import { fileAddress } from "../file-address.js";
 import { TurnProjection } from "./project-turn.js";
 import { messageOfChunks, type ShownDecision, type UiMessage, type UiPart } from "./ui-message.js";
 
-/** What a conversation's history is made from. */
+/** Records from which a conversation's history is made. */
 export interface HistorySource {
   readonly conversationId: string;
   /** In order. Of a window that begins later than the log, an incomplete first turn is left out. */
@@ -51,7 +51,7 @@ function messagesOfGroup(source: HistorySource, rows: readonly Row[]): UiMessage
   return [...users, { ...answer, parts: [...answer.parts, ...filesIn(source, rows)] }];
 }
 
-/** Messages that no turn of Parley's runtime made, such as imported ones. */
+/** Makes messages that no turn of Parley's runtime made, such as imported ones. */
 function messagesOutsideTurns(source: HistorySource, rows: readonly Row[]): UiMessage[] {
   const messages: UiMessage[] = [];
   for (let at = 0; at < rows.length; ) {
@@ -75,7 +75,7 @@ function answerOf(events: readonly AgentEvent[], turnId: string, rows: readonly 
   );
 }
 
-/** The turn's events, as a client that joins now is sent them. */
+/** Returns the turn's events, as a client that joins now is sent them. */
 function eventsOf(source: HistorySource, turnId: string, rows: readonly Row[]): AgentEvent[] {
   const { conversationId, waiting } = source;
   const metrics = source.metrics.get(turnId);
@@ -125,13 +125,13 @@ function userMessage({ conversationId }: HistorySource, { id, chunks }: Row): Ui
   return { id, role: "user", parts, ...omitUndefined({ metadata }) };
 }
 
-/** A file with the address under which this server shows it to whoever may read the conversation. */
+/** Makes a file part with the address under which this server serves it to callers that may read the conversation. */
 function storedFilePart(conversationId: string, { seq = 0, name, mediaType }: FileReference): UiPart {
   const url = fileAddress(conversationId, seq);
   return { type: "file", mediaType, url, ...omitUndefined({ filename: name }) };
 }
 
-/** The files that the model and its tools returned. */
+/** Returns the files that the model and its tools returned. */
 function filesIn({ conversationId }: HistorySource, rows: readonly Row[]): UiPart[] {
   return rows.flatMap(({ role, chunks }) =>
     chunks.flatMap((chunk): UiPart[] => {
@@ -146,7 +146,7 @@ function filePart({ mediaType, url, data = "", filename }: InlineFile): UiPart {
   return { type: "file", mediaType, url: address, ...omitUndefined({ filename }) };
 }
 
-/** Puts the chunks of a message together again. */
+/** Assembles the chunks of each message. */
 function rowsOf(chunks: readonly StoredChunk[]): Row[] {
   const rows: (Row & { chunks: Chunk[] })[] = [];
   for (const { messageId = "", role, turnId, stepId, createdAt = 0, chunk } of chunks) {

@@ -11,7 +11,7 @@ import { pendingRequests } from "../pending-requests.js";
 import { isUnknown } from "./read-messages.js";
 import { type ChatRequest, contentOf, lastMessage, type SentMessage, toolsOf } from "./request.js";
 
-/** What a request is answered with: the stream of a turn. */
+/** Answer to a request: the stream of a turn. */
 export interface OpenedAnswer {
   readonly conversationId: string;
   /** Absent while the message waits in the queue. */
@@ -29,14 +29,14 @@ interface ChatCall {
 }
 
 /**
- * Does what a post of the SDK asks for, by its last message: sends, edits, regenerates, continues after a decision, or
- * re-attaches to what is running. The client's other messages are not read: the log has them.
+ * Performs the request of a post of the SDK, by its last message: sends, edits, regenerates, continues after a
+ * decision, or re-attaches to what is running. The client's other messages are not read: the log has them.
  */
 export async function openAnswer(call: ChatCall): Promise<OpenedAnswer> {
   const last = lastMessage(call.body);
   const branch = await call.me.branchOf(call.body.id);
   if (last.role === "assistant") return continueTurn(call, branch, last);
-  // Files first: what is compared with the log below are references.
+  // Files first: the references are compared with the log below.
   const content = await call.me.files.store(contentOf(last));
   const turnId = await call.me.turnOf(branch, last.id);
   if (turnId === undefined) return send(call, branch, last.id, content);
@@ -44,7 +44,7 @@ export async function openAnswer(call: ChatCall): Promise<OpenedAnswer> {
   const newest = await newestTurn(call.me, branch);
   const known = { conversationId: branch, turnId, messageId: last.id };
   const isRegenerated = call.body.trigger === "regenerate-message";
-  // Whoever asks again while the answer is being made is shown it.
+  // A client that asks again while the answer is being made gets that answer.
   if (isRegenerated && turn.status === "running") return known;
   const opening = openingMessages(turn);
   const before = opening.get(last.id);
@@ -57,7 +57,7 @@ export async function openAnswer(call: ChatCall): Promise<OpenedAnswer> {
   }
   const own = isRegenerated ? (before ?? []).map(asPart) : content;
   if (own.length === 0) throw new ParleyError("message_conflict", "This message joined another answer");
-  // A turn that several messages opened is asked with all of them.
+  // A turn that several messages opened is repeated with all of them.
   const others = [...opening].flatMap(([id, chunks]) => (id === last.id ? [] : chunks.map(asPart)));
   return fork(call, branch, { turn, newest, messageId: last.id, content: [...others, ...own] });
 }
@@ -85,7 +85,7 @@ function choicesOf(body: ChatRequest) {
   return { model, reasoningEffort, instructions, tools: toolsOf(body) };
 }
 
-/** Forks before a turn and asks again there. The chat is at the fork from then on; the old branch stays in the log. */
+/** Forks before a turn and sends again there. The chat is at the fork from then on; the old branch stays in the log. */
 async function fork(
   { me, body }: ChatCall,
   branch: string,
@@ -131,7 +131,7 @@ export async function newestTurn(me: OwnerRuntime, conversationId: string): Prom
   return activeTurn?.turnId ?? (await me.metrics(conversationId, { limit: 1 })).at(-1)?.turnId;
 }
 
-/** The user's messages that opened a turn, in order. */
+/** Returns the user's messages that opened a turn, in order. */
 function openingMessages({ chunks }: TurnDetail): Map<string, Chunk[]> {
   const opening = new Map<string, Chunk[]>();
   for (const { role, messageId = "", chunk } of chunks) {
@@ -141,7 +141,7 @@ function openingMessages({ chunks }: TurnDetail): Map<string, Chunk[]> {
   return opening;
 }
 
-/** A part as far as it says whether two messages are the same: a file is its bytes. */
+/** Returns the fields of a part that decide if two messages are the same: a file is its bytes. */
 function comparable(part: MessageContentPart): unknown {
   return part.type === "file" && part.hash !== undefined ? { type: "file", hash: part.hash } : part;
 }
@@ -171,7 +171,7 @@ async function continueTurn(
     if (answer === undefined) continue;
     const { requestId } = request;
     await respondAs(caller, me, { conversationId, requestId }, answer, "http").catch((error: unknown) => {
-      // Somebody else was first: their decision is in force, and the stream shows what came of it.
+      // Another caller was first: that decision is in force, and the stream shows its outcome.
       if (!isParleyError(error) || error.code !== "already_decided") throw error;
     });
   }

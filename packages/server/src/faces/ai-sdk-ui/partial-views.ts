@@ -1,13 +1,13 @@
-/** How long the answer of a turn is replayed after its seal, to a page that has only a part of it. */
+/** Time after its seal during which the answer of a turn is replayed to a page that has only a part of it. */
 export const replayAfterSealMs = 15_000;
 
-/** How many chats are remembered. */
+/** Number of chats that are remembered. */
 const mostChats = 10_000;
 
 /**
- * The turns of which a page was left with a part: it read the messages while the turn was open, or its stream was cut.
- * When it asks for the stream, the turn may be sealed, and without a replay the answer would be missing. A hint of this
- * node alone, for some seconds: whoever loses it reads the messages again.
+ * The turns of which a page has only a part: it read the messages while the turn was open, or its stream was cut. When
+ * it requests the stream, the turn may be sealed, and without a replay the answer would be missing. A hint of this
+ * node alone, for some seconds: a page that loses it reads the messages again.
  */
 export class PartialViews {
   readonly #turns = new Map<string, string>();
@@ -24,7 +24,7 @@ export class PartialViews {
     }
   }
 
-  /** Returns true if a page of the chat was left with a part of this turn. */
+  /** Returns true if a page of the chat has only a part of this turn. */
   has(owner: string, chatId: string, turnId: string): boolean {
     return this.#turns.get(keyOf(owner, chatId)) === turnId;
   }

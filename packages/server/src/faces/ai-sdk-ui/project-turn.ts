@@ -14,7 +14,7 @@ import type {
 } from "@parley/wire";
 import { type FinishReason, questionType, steeringType, type UiChunk } from "./ui-chunk.js";
 
-/** How much of what a running tool prints is shown: the newest characters. */
+/** Number of characters shown of a running tool's output: the newest. */
 const printedCharacters = 2_000;
 
 const finishReasons: Readonly<Record<string, FinishReason>> = {
@@ -34,13 +34,13 @@ interface ProjectedCall {
 }
 
 /**
- * Turns the events of one turn into the chunks of one assistant message, whose id is the turn's. It is the only place
- * that knows how: the live stream, a replay and the history are all made from its chunks, and the same turn gives the
+ * Turns the events of one turn into the chunks of one assistant message, whose id is the turn's. This conversion has
+ * no second copy: the live stream, a replay and the history are all made from its chunks, and the same turn gives the
  * same message however its text was cut into deltas.
  *
  * Calls are held until their step's generation ends, because a replay has a message's text before its calls. The parts
- * of a step end together, because text and reasoning may interleave. `finish` and `error` come with `turn-sealed`: what
- * a client sees as final is durable.
+ * of a step end together, because text and reasoning may interleave. `finish` and `error` come with `turn-sealed`:
+ * what a client sees as final is durable.
  */
 export class TurnProjection {
   readonly #turnId: string;
@@ -63,7 +63,7 @@ export class TurnProjection {
     this.#turnId = turnId;
   }
 
-  /** Takes the next event of the turn; returns the chunks that it becomes. */
+  /** Takes the next event of the turn; returns its chunks. */
   next(event: AgentEvent): readonly UiChunk[] {
     this.#chunks = [];
     this.#apply(event);
@@ -153,7 +153,7 @@ export class TurnProjection {
     this.#emit({ type: "start-step" });
   }
 
-  /** Ends what grows in the current step, and shows its calls. */
+  /** Ends the growing parts of the current step, and shows its calls. */
   #settleStep(): void {
     for (const { id, kind } of this.#open.values()) this.#emit({ type: `${kind}-end`, id });
     this.#open.clear();
@@ -174,7 +174,7 @@ export class TurnProjection {
 
   #grow(kind: "text" | "reasoning", event: TurnTextDeltaEvent | TurnReasoningDeltaEvent): void {
     const { delta, stepId = "", messageId = "", partIndex = 0 } = event;
-    // An empty one brings something for the provider alone.
+    // An empty one carries data for the provider only.
     if (delta === "") return;
     this.#enterStep(stepId);
     const key = `${messageId} ${partIndex} ${kind}`;
@@ -201,7 +201,7 @@ export class TurnProjection {
       type: "tool-input-available",
       toolCallId,
       toolName,
-      // A value that JSON cannot say is left out of the frame, and the client refuses a call without input.
+      // A value that JSON cannot represent is left out of the frame, and the client refuses a call without input.
       input: input ?? {},
       dynamic: true,
       providerExecuted: isOurs,
@@ -248,7 +248,7 @@ export class TurnProjection {
     else this.#ask(this.#questions.get(response.requestId), { decision: response.decision });
   }
 
-  /** Shows a question that a call asks while it runs; the same part says how it was answered. */
+  /** Shows a question that a call asks while it runs; the same part shows the answer. */
   #ask(question: InputRequestEntry | undefined, answer: { readonly decision?: string }): void {
     if (question === undefined) return;
     const { requestId, toolCallId, toolName, reason, schema } = question;
@@ -268,18 +268,18 @@ export class TurnProjection {
       this.#emit({ type: "tool-output-denied", toolCallId });
       return;
     }
-    // Calls of a page are not the server's, also where the page was not shown them again.
+    // Calls of a page are not the server's, even if the page was not shown them again.
     const own = request === undefined ? {} : { providerExecuted: false };
     if (isError) {
       this.#emit({ type: "tool-output-error", toolCallId, errorText: content, dynamic: true, ...own });
       return;
     }
-    // A page finds the output that it gave, not the text that the model is shown of it.
+    // A page gets the output that it sent, not the text that the model is shown of it.
     const output = response?.decision === "output" ? (response.value ?? content) : content;
     this.#emit({ type: "tool-output-available", toolCallId, output, dynamic: true, ...own });
   }
 
-  /** Ends the stream, not the message: it goes on when a request is answered. */
+  /** Ends the stream, not the message: it continues when a request is answered. */
   #wait(): void {
     if (!this.#hasStarted) this.#start(undefined);
     this.#settleStep();
@@ -298,7 +298,7 @@ export class TurnProjection {
     const figures = omitUndefined({ usage, contextSize, durationMs, reason });
     if (this.#failure !== undefined || reason === "error") {
       const { message = "The turn failed", code = "internal" } = this.#failure ?? {};
-      // A client reads nothing behind an error.
+      // A client reads nothing after an error.
       const messageMetadata = { ...figures, error: { code, message } };
       this.#emit({ type: "message-metadata", messageMetadata });
       this.#emit({ type: "error", errorText: message });

@@ -4,7 +4,7 @@ import type { StoredChunk } from "@parley/wire";
 import { messagesOf } from "./history.js";
 import type { UiMessage } from "./ui-message.js";
 
-/** How often a read is repeated that several turns went past. */
+/** Number of times that a read is repeated if turns were sealed during it. */
 const attempts = 5;
 
 /** The messages of a chat, and the turn that was open when they were read. */
@@ -14,8 +14,8 @@ export interface ReadMessages {
 }
 
 /**
- * Reads the messages of a conversation; none where it does not exist. Sealed rows are read at one moment, and what stands
- * behind them is a turn that was open at that moment, even if it was sealed since: its answer comes by the stream.
+ * Reads the messages of a conversation; none if it does not exist. Sealed rows are read at one moment, and later rows
+ * belong to a turn that was open at that moment, even if it was sealed since: its answer comes by the stream.
  */
 export async function readMessages(
   me: OwnerRuntime,

@@ -64,7 +64,7 @@ export function lastMessage({ messages, message }: ChatRequest): SentMessage {
 
 /**
  * Returns the content of a user's message for the log. A file comes as a data URL, or as the address under which this
- * server has shown it. A message without text and files is refused.
+ * server serves it. A message without text and files is refused.
  */
 export function contentOf({ parts, metadata }: SentMessage): MessageContentPart[] {
   const content: MessageContentPart[] = [];

@@ -8,7 +8,7 @@ interface Counted {
   readonly hash: number;
 }
 
-/** The place in a turn's stream up to which a client has it, whatever pieces its text came in. */
+/** The position in a turn's stream up to which a client has it, however its text was cut. */
 export interface StreamPosition {
   /** Chunks that have a fixed order, and a hash of them and of the parts that have ended. */
   readonly chunks: Counted;
@@ -48,8 +48,8 @@ interface SeenPart {
 }
 
 /**
- * Leaves out what comes before a position. `onDiverged` is called where the turn is not what the client was shown: its
- * node was lost with chunks that are in no log, and the turn has fewer of them, or others.
+ * Leaves out everything before a position. `onDiverged` is called if the turn differs from what the client was shown:
+ * its node was lost with chunks that are in no log, and the turn has fewer of them, or others.
  */
 export function afterPosition(position: StreamPosition, onDiverged: () => void): ChunkFilter {
   const { chunks, ended, growing } = position;
@@ -67,7 +67,7 @@ export function afterPosition(position: StreamPosition, onDiverged: () => void):
     if (known !== undefined && left > 0 && left <= delta.length && part.hash !== known.hash) onDiverged();
     return delta.slice(left);
   };
-  /** Counts a chunk; returns whether the client lacks it. */
+  /** Counts a chunk; returns true if the client lacks it. */
   const count = (chunk: UiChunk): boolean => {
     seen += 1;
     if (seen > chunks.count) return true;
@@ -93,7 +93,7 @@ export function afterPosition(position: StreamPosition, onDiverged: () => void):
       if (part !== undefined && known !== undefined && part.length < known.count) onDiverged();
     }
     const isNew = count(chunk);
-    // The answer ends before the place that the client has reached.
+    // The answer ends before the position that the client has reached.
     if ((chunk.type === "finish" || chunk.type === "error") && seen < chunks.count) onDiverged();
     return isNew ? chunk : undefined;
   };

@@ -9,9 +9,10 @@ import { frameOf, queueType, type UiChunk } from "./ui-chunk.js";
 const done = Buffer.from("data: [DONE]\n\n");
 
 /**
- * Writes one turn as one message: what there is of it, then what comes. The end is polite only where the message is
- * whole or waits for input. In every other case the connection is broken off, because a client takes a polite end for
- * the end of the answer: also when the turn has moved to another node, which may have lost text that was shown.
+ * Writes one turn as one message: the existing part of it, then the live events. The stream ends normally only if the
+ * message is complete or waits for input. In every other case the connection is broken off, because a client treats a
+ * normal end as the end of the answer: also when the turn has moved to another node, which may have lost text that was
+ * shown.
  */
 export function streamTurn(
   me: OwnerRuntime,
@@ -60,14 +61,14 @@ export async function reportQueue(
   void stream.over.then(stop);
 }
 
-/** The queue as a frame. */
+/** Returns the queue as a frame. */
 export function queueFrame(queue: QueuePayload): Buffer {
   return frameOf({ type: queueType, data: queue, transient: true });
 }
 
 /**
  * Resolves with the turn that delivers a message from the queue: its own, or the running one that it joins. Resolves
- * with undefined when the message was taken out of the queue.
+ * with undefined when the message was removed from the queue.
  */
 export async function whenDelivered(
   me: OwnerRuntime,
@@ -90,7 +91,7 @@ export async function whenDelivered(
   });
   void over.then(() => settle(undefined));
   try {
-    // It may have been delivered before anybody watched.
+    // It may have been delivered before this subscription.
     const { messages } = await me.queue.list(conversationId);
     if (!messages.some((queued) => queued.id === messageId)) await look(false);
     return await delivered;

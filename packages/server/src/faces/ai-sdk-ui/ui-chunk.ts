@@ -2,8 +2,9 @@
 export type FinishReason = "stop" | "length" | "content-filter" | "tool-calls" | "error" | "other";
 
 /**
- * Chunks of a UI message stream, as far as Parley sends them: only what clients of version 6 know, because nothing in a
- * request tells the version and an unknown chunk ends the client's reading. An optional field is left out, never null.
+ * Chunks of a UI message stream, as far as Parley sends them: only those that clients of version 6 know, because
+ * nothing in a request names the version and an unknown chunk ends the client's reading. An optional field is left
+ * out, never null.
  */
 export type UiChunk =
   | { readonly type: "start"; readonly messageId: string; readonly messageMetadata: object }
@@ -62,7 +63,7 @@ export const questionType = "data-parley-question";
 /** Type of the transient data part that reports the queue. */
 export const queueType = "data-parley-queue";
 
-/** A chunk as one frame of the stream. */
+/** Returns a chunk as one frame of the stream. */
 export function frameOf(chunk: UiChunk): Buffer {
   return Buffer.from(`data: ${JSON.stringify(chunk)}\n\n`);
 }

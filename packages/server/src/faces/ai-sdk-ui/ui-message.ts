@@ -22,8 +22,8 @@ export interface ShownDecision {
 }
 
 /**
- * Folds chunks into the message that the SDK's own reducer makes of them. For history: a decided approval also says how
- * it was decided, which no chunk of version 6 can.
+ * Folds chunks into the message that the SDK's own reducer makes of them. For history: a decided approval also shows
+ * the decision, which no chunk of version 6 can.
  */
 export function messageOfChunks(
   chunks: Iterable<UiChunk>,
@@ -40,7 +40,7 @@ class MessageBuilder {
   readonly #texts = new Map<string, number>();
   #id = "";
   #metadata: object = {};
-  /** Where the parts of the current step begin. */
+  /** Index of the first part of the current step. */
   #stepStart = 0;
 
   constructor(decisions: ReadonlyMap<string, ShownDecision>) {
@@ -115,7 +115,7 @@ class MessageBuilder {
       parts[inStep < 0 ? parts.length : inStep] = { type: "dynamic-tool", ...call };
       return;
     }
-    // Ids of calls may repeat in later steps: the newest is meant.
+    // Ids of calls may repeat in later steps: the newest one counts.
     const at = inStep >= 0 ? inStep : parts.findLastIndex((part) => part.toolCallId === toolCallId);
     const part = parts[at];
     if (part !== undefined) parts[at] = this.#changed(part, chunk);
@@ -163,7 +163,7 @@ function isData(chunk: UiChunk): chunk is DataUiChunk {
   return "data" in chunk;
 }
 
-/** Data of the same type and id replaces what is there. */
+/** Adds data, or replaces data of the same type and id. */
 function putData(parts: UiPart[], { type, id, data }: DataUiChunk): void {
   const part = { type, ...(id === undefined ? {} : { id }), data };
   const at = id === undefined ? -1 : parts.findIndex((each) => each.type === type && each.id === id);

@@ -11,7 +11,7 @@ import type { Caller } from "../../auth/caller.js";
 import { type FaceStream, openFaceStream, whenCallerLeaves } from "../face-stream.js";
 import { createServer } from "./create-server.js";
 
-/** A message, and who has sent it. */
+/** A message and its sender. */
 interface McpCall {
   readonly me: OwnerRuntime;
   readonly caller: Caller;
@@ -21,8 +21,8 @@ interface McpCall {
 }
 
 /**
- * Answers one message with a server that lives as long as the answer. It keeps nothing between two messages, so that any
- * node answers any of them. A caller that leaves ends its wait, and nothing else.
+ * Answers one message with a server that lives as long as the answer. It keeps nothing between two messages, so that
+ * any node can answer any of them. A caller that leaves ends its wait, and nothing else.
  */
 export async function answerMessage({ me, caller, body, c, app }: McpCall): Promise<Response> {
   const place = openFaceStream(c, app, caller);
@@ -53,8 +53,8 @@ export async function answerMessage({ me, caller, body, c, app }: McpCall): Prom
 }
 
 /**
- * Lets a server answer. Revisions up to 2025-11-25 are answered with JSON, and with events where the caller wants to be
- * shown progress; newer ones decide by themselves.
+ * Lets a server answer. Revisions up to 2025-11-25 are answered with JSON, and with events if the caller requests
+ * progress; newer ones decide by themselves.
  */
 async function respond(
   request: Request,
@@ -62,7 +62,7 @@ async function respond(
   make: () => Server,
 ): Promise<{ readonly response: Response; close(): void }> {
   if (!(await isLegacyRequest(request, body))) {
-    // What can change here changes with the key, so there is nothing to subscribe to.
+    // Tools change only with the key, so there is nothing to subscribe to.
     const handler = createMcpHandler(make, { legacy: "reject", maxSubscriptions: 0 });
     const response = await handler.fetch(request, { parsedBody: body });
     return { response, close: () => void handler.close() };
@@ -81,7 +81,7 @@ function wantsProgress(body: unknown): boolean {
   return params?._meta?.progressToken !== undefined;
 }
 
-/** Passes the events of an answer on, in a stream like those of other faces. */
+/** Forwards the events of an answer, in a stream like those of other faces. */
 function pass(body: ReadableStream<Uint8Array>, place: FaceStream, close: () => void): Response {
   const stream = place.begin({});
   const reader = body.getReader();

@@ -12,14 +12,14 @@ import { listTool, readTool, searchTool } from "./reading-tools.js";
 import { sendMessageTool } from "./send-message-tool.js";
 import { stopTool } from "./stop-tool.js";
 
-/** Whom a server answers, and until when. */
+/** Caller and lifetime of a server. */
 export interface ServerScope {
   readonly me: OwnerRuntime;
   readonly caller: Caller;
   readonly app: AppContext;
-  /** Aborted when nobody waits for the answer any more. */
+  /** Aborted when no caller waits for the answer any more. */
   readonly signal: AbortSignal;
-  /** The store's. Whoever takes tools from here can tell by it that it would take its own. */
+  /** Identity of the store. A node that imports tools from here detects by it that they would be its own. */
   readonly identity: string;
 }
 
@@ -28,7 +28,7 @@ const tools: readonly McpTool[] = [searchTool, listTool, readTool, sendMessageTo
 const instructions =
   "Conversations of a Parley server. Search or list them, read one by its id, send a message to go on with one or to begin one.";
 
-/** Makes a server that offers the tools which the caller's scopes reach. */
+/** Creates a server that offers the tools which the caller's scopes allow. */
 export function createServer(scope: ServerScope): Server {
   const { app, caller, identity } = scope;
   const server = new Server(
@@ -60,7 +60,7 @@ export function createServer(scope: ServerScope): Server {
   return server;
 }
 
-/** Runs a tool. What it refuses is a result, which the caller's model can read and mend. */
+/** Runs a tool. A refusal is a result, which the caller's model can read and correct. */
 async function callTool(
   scope: ServerScope,
   name: string,

@@ -13,12 +13,12 @@ const mcpMessage = z
 export const mcpEndpoints = [
   faceEndpoint("POST /", {
     summary: "One message of the Model Context Protocol; tools search, read and continue conversations",
-    // Each tool checks what it needs: a key lists and calls what its scopes reach.
+    // Each tool checks its own scopes: a key lists and calls the tools that its scopes allow.
     access: "read",
     body: mcpMessage,
     response: mcpMessage,
     async handle(call) {
-      // The protocol's package is loaded when somebody speaks it.
+      // The protocol's package is loaded with the first request.
       const { answerMessage } = await import("./answer-message.js");
       return answerMessage(call);
     },

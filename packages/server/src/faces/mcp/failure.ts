@@ -1,11 +1,11 @@
 import type { ParleyError } from "@parley/core";
 import type { FailureShape } from "../face.js";
 
-/** Codes of JSON-RPC: of a request that is none, and of everything else. */
+/** Codes of JSON-RPC: of an invalid request, and of everything else. */
 const invalidRequest = -32_600;
 const serverError = -32_000;
 
-/** Describes a failure as an error of JSON-RPC. Which request it answers is not known where checks come before reading. */
+/** Describes a failure as an error of JSON-RPC. The request's id is unknown if a check failed before reading it. */
 export function describeFailure(error: ParleyError, requestId: string): FailureShape {
   const { code, message, retryable } = error;
   return {

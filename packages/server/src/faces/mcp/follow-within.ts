@@ -4,8 +4,8 @@ import { mcpFaceLimits } from "./mcp-face-limits.js";
 import type { ToolScope } from "./mcp-tool.js";
 
 /**
- * Waits until a turn is sealed or waits for input, at most for the server's `mcpWaitMs`, and reports how far it is. The
- * turn goes on when the wait ends, whatever ends it.
+ * Waits until a turn is sealed or waits for input, at most for the server's `mcpWaitMs`, and reports its progress. The
+ * turn continues when the wait ends, whatever ends it.
  */
 export async function followWithin(
   { me, app, signal, onProgress }: ToolScope,
@@ -37,7 +37,7 @@ export async function followWithin(
   }
 }
 
-/** How far a turn is, in words, reported no more often than anybody reads. */
+/** Progress of a turn in words, reported at a limited rate. */
 class Progress {
   readonly #report: ToolScope["onProgress"];
   #characters = 0;

@@ -4,7 +4,7 @@ import { StreamableHTTPClientTransport as OldTransport } from "@modelcontextprot
 import { afterEach } from "vitest";
 import type { TestServer } from "../../test-server.test-support.js";
 
-/** What the tools return as data, all together. */
+/** Data that the tools return, all together. */
 export interface CallData {
   readonly conversationId: string;
   readonly messageId: string;

@@ -1,8 +1,8 @@
-/** Bounds of what the tools of the face return, and of how long one waits. */
+/** Bounds of the results of the face's tools, and of the time that one waits. */
 export const mcpFaceLimits = {
-  /** Conversations and matches of one answer, where the caller names no number, and at most. */
+  /** Conversations and matches of one answer, if the caller names no number, and at most. */
   listed: { usual: 20, most: 100 },
-  /** Entries of the log in one answer, where the caller names no number, and at most. */
+  /** Entries of the log in one answer, if the caller names no number, and at most. */
   entries: { usual: 50, most: 200 },
   /** Characters of one entry, and of all entries of an answer together. */
   entryCharacters: 20_000,

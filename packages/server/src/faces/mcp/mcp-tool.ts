@@ -2,9 +2,9 @@ import { z } from "@hono/zod-openapi";
 import type { KeyScope } from "@parley/wire";
 import type { ServerScope } from "./create-server.js";
 
-/** Whom a tool runs for. */
+/** Caller and context of a tool's run. */
 export interface ToolScope extends ServerScope {
-  /** Reports how far a call is. Absent where the caller does not want to know. */
+  /** Reports the progress of a call. Absent if the caller does not request it. */
   readonly onProgress: ((progress: number, message: string) => Promise<void>) | undefined;
 }
 
@@ -19,7 +19,7 @@ export interface McpTool {
   readonly name: string;
   readonly title: string;
   readonly description: string;
-  /** What a key needs. */
+  /** Scope that a key needs. */
   readonly access: KeyScope;
   readonly annotations: {
     readonly readOnlyHint: boolean;
@@ -32,7 +32,7 @@ export interface McpTool {
   run(input: unknown, scope: ToolScope): Promise<McpResult<Record<string, unknown>>>;
 }
 
-/** Defines a tool. What it takes and returns follows from its schemas. */
+/** Defines a tool. The types of its arguments and results follow from its schemas. */
 export function mcpTool<Input extends object, Output extends object>(
   definition: Omit<McpTool, "input" | "output" | "run"> & {
     readonly input: z.ZodType<Input>;
@@ -40,7 +40,7 @@ export function mcpTool<Input extends object, Output extends object>(
     run(input: Input, scope: ToolScope): Promise<McpResult<Output>>;
   },
 ): McpTool {
-  // The names of the types are erased here: what is passed was checked by the same schema.
+  // The names of the types are erased here: the same schema has checked the values.
   return definition as unknown as McpTool;
 }
 
@@ -49,7 +49,7 @@ interface ObjectSchema {
   [keyword: string]: unknown;
 }
 
-/** A schema as clients are shown it. */
+/** Returns a schema as clients are shown it. */
 export function jsonSchemaOf(schema: z.ZodType, io: "input" | "output"): ObjectSchema {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { io });
   return { ...rest, type: "object" };

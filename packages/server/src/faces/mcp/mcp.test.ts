@@ -92,7 +92,7 @@ describe.each(generations)("Parley as an MCP server, to %s", (generation) => {
     expect(await bob?.call("stop_turn", { conversationId: "shared" })).toMatchObject({ isError: true });
     expect((await bob?.call("search_conversations", { query: "secret" }))?.data.hits).toEqual([]);
     expect((await bob?.call("list_conversations", {}))?.data.conversations).toEqual([]);
-    // The same id is another conversation.
+    // The same id is another conversation for another owner.
     expect((await bob?.call("send_message", { message: "mine", conversationId: "shared" }))?.data.text).toBe(
       "You said: mine",
     );

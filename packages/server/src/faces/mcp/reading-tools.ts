@@ -9,7 +9,9 @@ import { mcpTool } from "./mcp-tool.js";
 
 const { listed, entries: entryLimits } = mcpFaceLimits;
 
-/** How many are asked for. More than are given in one answer is not an error: the answer says that there are more. */
+/**
+ * Schema of a requested number. More than one answer may have is not an error: the answer reports that there are more.
+ */
 function howMany({ usual, most }: { readonly usual: number; readonly most: number }) {
   return z.int().min(1).default(usual).describe(`At most ${most}`);
 }
@@ -143,7 +145,7 @@ export const readTool = mcpTool({
   async run({ id: conversationId, sinceSeq, limit }, { me }) {
     const meta = await me.meta(conversationId);
     const most = Math.min(limit, entryLimits.most);
-    // One more than is shown tells whether there are more. Without a place, the store keeps the newest.
+    // One more than is shown reveals if there are more. Without a position, the store keeps the newest.
     const bounds = sinceSeq === undefined ? {} : { sinceSeq, beforeSeq: sinceSeq + most + 2 };
     const { chunks } = await me.history({ conversationId, ...bounds, limit: most + 1 });
     const isForward = sinceSeq !== undefined;
@@ -181,7 +183,10 @@ export const readTool = mcpTool({
   },
 });
 
-/** The entries that fit one answer: from their beginning when somebody reads on, else from the newest. At least one. */
+/**
+ * Returns the entries that fit one answer: the first ones when the caller reads forward, else the newest. At least
+ * one.
+ */
 function fitting(chunks: readonly StoredChunk[], isForward: boolean): readonly StoredChunk[] {
   const order = isForward ? chunks : chunks.toReversed();
   let left: number = mcpFaceLimits.answerCharacters;
@@ -195,7 +200,7 @@ function fitting(chunks: readonly StoredChunk[], isForward: boolean): readonly S
 }
 
 function toEntry({ seq, role, chunk, turnId }: StoredChunk) {
-  // What a model thought is shown where people read, and is of no use to another model.
+  // A model's reasoning is shown to people, and is of no use to another model.
   const text = chunk.type === "thinking" ? "[reasoning]" : chunkText(chunk);
   return {
     seq,

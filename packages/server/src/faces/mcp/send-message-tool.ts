@@ -61,7 +61,7 @@ export const sendMessageTool = mcpTool({
   },
 });
 
-/** A turn as a result: the answer, or what there is to do until it is there. */
+/** Returns a turn as a result: the answer, or the next action to get it. */
 async function toResult({ me }: ToolScope, messageId: string, turn: TurnDetail): Promise<McpResult<Sent>> {
   const { conversationId, turnId, status, reason, chunks } = turn;
   const answer = cutWithNote(answerOf(chunks), mcpFaceLimits.answerCharacters);
@@ -91,7 +91,7 @@ async function toResult({ me }: ToolScope, messageId: string, turn: TurnDetail):
   };
 }
 
-/** The texts of an answer, without reasoning and calls. */
+/** Returns the texts of an answer, without reasoning and calls. */
 function answerOf(chunks: TurnDetail["chunks"]): string {
   return chunks
     .flatMap(({ role, chunk }) => (role === "assistant" && chunk.type === "text" ? [chunk.text] : []))

@@ -14,7 +14,7 @@ import { type ChatBody, chatAnswer, chatBody } from "./schemas.js";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Reads the messages of a chat as the items that they are. */
+/** Reads the messages of a chat as items. */
 function inputOf(messages: readonly Fields[]) {
   const items = messages.flatMap((message, index): Fields[] => {
     const { role, content } = message;
@@ -47,7 +47,7 @@ function formatOf(format: Fields | null | undefined): Fields | null | undefined 
   return { type: "json_schema", ...(format.json_schema as Fields | undefined) };
 }
 
-/** What a completion repeats in each of its pieces. */
+/** Fields that a completion repeats in each of its pieces. */
 interface ChatHead {
   readonly id: string;
   readonly created: number;
@@ -61,7 +61,7 @@ const finishReasons: Readonly<Record<string, string>> = {
   "tool-calls": "tool_calls",
 };
 
-/** Reads the events of a turn to its end. Rejects where the turn failed: nothing of it is kept to be read later. */
+/** Reads the events of a turn to its end. Rejects if the turn failed: nothing of it is kept to be read later. */
 async function finish(events: AsyncIterable<AgentEvent>, projection: TurnProjection, onEvent: () => void) {
   for await (const event of events) {
     projection.take(event);
@@ -87,7 +87,10 @@ function usageOf(usage: Usage | undefined) {
   };
 }
 
-/** The answer of a turn: its texts, and the calls that are left to the caller. Its own calls are not shown. */
+/**
+ * Returns the answer of a turn: its texts, and the calls that are left to the caller. Calls that ran here are not
+ * shown.
+ */
 function answerOf(projection: TurnProjection) {
   const texts: string[] = [];
   const calls: object[] = [];

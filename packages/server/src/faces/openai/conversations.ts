@@ -23,7 +23,7 @@ import {
 
 type Fields = Record<string, unknown>;
 
-/** A conversation as this protocol shows it: of its metadata, the pairs that the protocol knows. */
+/** Returns a conversation as this protocol shows it: of its metadata, the pairs that the protocol knows. */
 async function conversationObject(me: OwnerRuntime, id: string) {
   const { createdAt, metadata = {} } = await found(me.meta(id), id);
   const pairs = Object.entries(metadata).filter(

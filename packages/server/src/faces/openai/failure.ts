@@ -26,7 +26,7 @@ const types: Readonly<Record<number, string>> = {
   429: "rate_limit_error",
 };
 
-/** Makes the error of a failure. */
+/** Returns the error of a failure. */
 function faceError(error: ParleyError): FaceError {
   const { details, status } = error;
   const [first] = toProblem(error).errors ?? [];
@@ -48,8 +48,8 @@ function messageOf(error: ParleyError, problem: string | undefined): string {
 }
 
 /**
- * Describes a failure in the protocol's shape. The SDK repeats 408, 409, 429 and 5xx by itself: what would be refused again
- * says so, and what has to wait says how long.
+ * Describes a failure in the protocol's shape. The SDK repeats 408, 409, 429 and 5xx by itself: errors that would be
+ * refused again are marked so, and errors that have to wait carry the delay.
  */
 export function describeFailure(error: ParleyError): FailureShape {
   const isWorthRetrying =
@@ -66,7 +66,7 @@ export function describeFailure(error: ParleyError): FailureShape {
   };
 }
 
-/** Makes a refusal with the code and the parameter that clients of this protocol know. */
+/** Creates a refusal with the code and the parameter that clients of this protocol know. */
 export function refusal(
   status: number,
   message: string,

@@ -10,14 +10,14 @@ import { createdNumber, deltaNumber, endNumber, inProgressNumber, textBefore } f
 import { type DeltaEvent, type ItemEvent, TurnProjection } from "./project-turn.js";
 import { endType, type ResponseEcho, type ResponseHead, responseObject } from "./response-object.js";
 
-/** A turn in the store, with the response that is wanted of it. */
+/** A turn in the store, with the requested response. */
 export interface FoundTurn {
   readonly conversationId: string;
   readonly turn: TurnRecord;
   readonly entries: readonly HistoryEntry[];
 }
 
-/** Returns what does not change about a response. */
+/** Returns the fields of a response that do not change. */
 export function headOf({ conversationId, turn }: FoundTurn, stretch: number): ResponseHead {
   const { turnId, startedAt, choices, metrics } = turn;
   const echo = choices.metadata?.openai as ResponseEcho | undefined;
@@ -36,12 +36,12 @@ export function storedResponse(
   return { object: responseObject(headOf(found, stretch), { output, usage, end }), projection };
 }
 
-/** Text is held back where an answer may be rejected behind it. */
+/** Returns true if text is held back because the answer may be rejected after it. */
 export function holdsText({ choices }: Pick<TurnRecord, "choices">): boolean {
   return (choices.output?.retries ?? 0) > 0;
 }
 
-/** Makes the events of a turn from its rows. */
+/** Returns the events of a turn from its rows. */
 function storedEvents({ conversationId, turn, entries }: FoundTurn): AgentEvent[] {
   const { turnId, startedAt, metrics, firstSeq, lastSeq, reason = "interrupted", status, choices } = turn;
   const isSealed = status === "sealed";
@@ -66,15 +66,15 @@ function storedEvents({ conversationId, turn, entries }: FoundTurn): AgentEvent[
   return events;
 }
 
-/** How often a turn is looked at again that has not yet gone on from its wait, and how soon. */
+/** Number and interval of reads of a turn that has not yet continued after its wait. */
 const looks = 400;
 const lookMs = 25;
 
 type After = (ms: number, run: () => void) => unknown;
 
 /**
- * Writes a response while its turn runs, or from the log. What cannot be told to its end is cut, so that a client does not
- * take it for whole. Returns a function that leaves.
+ * Writes a response while its turn runs, or from the log. A response that cannot be written to its end is cut, so that
+ * a client does not mistake it for complete. Returns a function that leaves.
  */
 export function writeResponse(
   me: OwnerRuntime,
@@ -91,7 +91,7 @@ export function writeResponse(
     if (hasLeft) return;
     leave = me.followTurn(conversationId, place.turnId, {
       onEvent: (event) => void writer.take(event),
-      // Text that was shown may be lost: the client comes back with the last number that it has.
+      // Text that was shown may be lost: the client reconnects with the last number that it has.
       onReset: () => stream.cut(),
       onEnd(error) {
         if (writer.isOver) return;
@@ -109,8 +109,8 @@ export function writeResponse(
 }
 
 /**
- * Reads the events of a turn until the wanted stretch is over. A turn that was just answered may still be seen waiting: it
- * is then looked at again.
+ * Reads the events of a turn until the wanted stretch is over. A turn that was just answered may still be seen
+ * waiting: it is then read again.
  */
 export async function* stretchEvents(
   me: OwnerRuntime,
@@ -144,7 +144,7 @@ export async function collectResponse(
   return responseObject(head, { output, usage, end });
 }
 
-/** Writes the events of a response that follow a number. */
+/** Writes the events of a response after a number. */
 export class ResponseWriter {
   readonly #stream: PacedWriter;
   readonly #head: ResponseHead;
@@ -176,7 +176,7 @@ export class ResponseWriter {
     return this.#projection.end !== undefined;
   }
 
-  /** Begins the turn's events anew: what the reader has is not written again. */
+  /** Starts the turn's events again: what the reader has is not written again. */
   restart(): void {
     this.#projection = this.#project();
   }
@@ -198,7 +198,7 @@ export class ResponseWriter {
     this.#event({ type: "response.in_progress", sequence_number: inProgressNumber, response });
   }
 
-  /** Takes an event of the turn. Returns true once the response is over, and written to its end. */
+  /** Takes an event of the turn. Returns true once the response is over and completely written. */
   take(event: AgentEvent): boolean {
     this.#projection.take(event);
     return this.isOver ? this.#end() : false;
@@ -225,7 +225,7 @@ export class ResponseWriter {
     this.#stream.write(Buffer.from(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`));
   }
 
-  /** Most frames of a stream are deltas, and most of each is the same. */
+  /** Writes a delta. Most frames of a stream are deltas, and most of each is the same. */
   #delta({ kind, itemId, outputIndex, delta, end }: DeltaEvent): void {
     const number = deltaNumber(outputIndex, end);
     if (number <= this.#last) return;

@@ -6,7 +6,7 @@ const said = (role: string, ...content: unknown[]) => ({ role, content });
 const words = (text: string) => ({ type: "text", text });
 const png = "data:image/png;base64,aGk=";
 
-/** Forms of input, and the messages that they are in a log. */
+/** Forms of input, and the messages that they become in a log. */
 const forms: Readonly<Record<string, readonly [input: readonly Record<string, unknown>[], rows: unknown]>> = {
   "a message without a type": [[{ role: "user", content: "hi" }], [said("user", words("hi"))]],
   "a message of parts": [

@@ -10,7 +10,7 @@ import { refusal } from "./failure.js";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What a request says: messages in order, instructions, and what it hands in for calls of an earlier response. */
+/** Content of a request: messages in order, instructions, and outputs for calls of an earlier response. */
 export interface ParsedInput {
   readonly messages: readonly GivenMessage[];
   readonly instructions: readonly string[];
@@ -20,7 +20,7 @@ export interface ParsedInput {
   readonly approvals: ReadonlyMap<string, { readonly approve: boolean; readonly reason?: string }>;
 }
 
-/** Reads the input of a response. Ids of items that the caller repeats say nothing new. */
+/** Reads the input of a response. Ids of items that the caller repeats are ignored. */
 export function parseInput(input: string | readonly Fields[] | null | undefined): ParsedInput {
   if (input === undefined || input === null) {
     return { messages: [], instructions: [], outputs: new Map(), approvals: new Map() };
@@ -34,7 +34,7 @@ export function parseInput(input: string | readonly Fields[] | null | undefined)
   return reader.finish();
 }
 
-/** Reads one item as the message that it is in a log. */
+/** Reads one item as a message of a log. */
 export function parseItem(item: Fields, path: string): GivenMessage {
   const reader = new InputReader();
   reader.take(item, path);
@@ -113,7 +113,7 @@ class InputReader {
     else throw refusal(400, `${path}.role: "${String(role)}" is not a role`, { param: `${path}.role` });
   }
 
-  /** What the model said in a row is one message: its calls have to stand together before their results. */
+  /** Adds the model's output. Consecutive items are one message: its calls have to be together before their results. */
   #assistant(content: MessageContentPart[]): void {
     const last = this.#messages.at(-1);
     if (last?.role === "assistant") last.content.push(...content);
@@ -128,7 +128,7 @@ class InputReader {
     this.#assistant([{ type: "tool-call", toolCallId, name, arguments: value, argumentsText }]);
   }
 
-  /** A call that was run here, repeated by the caller with its result. */
+  /** Adds a call that was run here, repeated by the caller with its result. */
   #ownCall(item: Fields, path: string): void {
     const id = text(item.id, `${path}.id`);
     this.#call(id, item, path);
@@ -216,7 +216,7 @@ function filePart(
   const named = omitUndefined({ filename });
   const read = fileAddressOf(address);
   if (read !== undefined) return { type: "file", mediaType: fallback, ...read, ...named };
-  // Some clients send the base64 of a file alone.
+  // Some clients send only the base64 of a file.
   if (/^[A-Za-z0-9+/]+=*$/.test(address))
     return { type: "file", mediaType: fallback, data: address, ...named };
   throw refusal(400, `${at}: ${foreignAddress}`, { param: at });

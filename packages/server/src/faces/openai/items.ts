@@ -5,7 +5,7 @@ import { type ItemPlace, itemId } from "./ids.js";
 
 export type ItemStatus = "in_progress" | "completed" | "incomplete";
 
-/** What a model said. */
+/** Text of a model. */
 export interface MessageItem {
   readonly id: string;
   readonly type: "message";
@@ -79,7 +79,7 @@ export interface ApprovalItem {
 export type OutputItem = MessageItem | ReasoningItem | FunctionCallItem | McpCallItem | ApprovalItem;
 export type ConversationItem = OutputItem | FunctionOutputItem;
 
-/** The server that Parley's own tools are shown under. */
+/** The server name under which Parley's own tools are shown. */
 const ownServer = "parley";
 
 /** A call of the model. */
@@ -131,7 +131,7 @@ export function functionCallItem(
   };
 }
 
-/** Makes the item of a call that is run here; without a result it is under way. */
+/** Makes the item of a call that is run here; without a result it is in progress. */
 export function mcpCallItem(
   place: ItemPlace,
   call: CallPart,
@@ -162,7 +162,7 @@ export function approvalItem(requestId: string, call: CallPart): ApprovalItem {
   };
 }
 
-/** Tools of servers are named `server__tool`; all others are Parley's own. */
+/** Returns the server of a tool: tools of servers are named `server__tool`; all others are Parley's own. */
 function serverOf(toolName: string): string {
   const cut = toolName.indexOf("__");
   return cut > 0 ? toolName.slice(0, cut) : ownServer;
@@ -179,7 +179,7 @@ export function functionOutputItem(place: ItemPlace, callId: string, output: str
   };
 }
 
-/** Makes the item of what somebody else than the model said. */
+/** Makes the item of a message that is not the model's. */
 export function inputItem(
   { conversationId, messageId }: { readonly conversationId: string; readonly messageId: string },
   role: "user" | "system",

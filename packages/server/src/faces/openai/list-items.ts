@@ -23,17 +23,17 @@ interface CallResult {
   readonly isError: boolean;
 }
 
-/** What the rows of a log say about a call beside the row that makes it. */
+/** State of a call in the rows of a log, beside the row that makes it. */
 interface KnownCall {
   result?: CallResult;
-  /** Set on a call that somebody was asked about. */
+  /** Set on a call that requested input. */
   request?: { readonly requestId: string; readonly kind: string };
-  /** It was made by a turn: without a request it ran here. */
+  /** True if a turn made it: without a request it ran here. */
   isOurs: boolean;
 }
 
 /**
- * Makes the items of rows, in order, of what was not hidden. Calls that ran here are one item with their result; calls of
+ * Makes the items of rows, in order, without hidden ones. Calls that ran here are one item with their result; calls of
  * the caller's tools are two. They are the same items, with the same ids, as in the responses that made them.
  */
 export function rowsToItems(
@@ -51,7 +51,7 @@ export function rowsToItems(
   );
 }
 
-/** The first seq of messages by their ids: where their files are found. */
+/** The first seq of messages by their ids, by which their files are found. */
 export type FirstSeqs = ReadonlyMap<string, number>;
 
 function knownCalls(messages: readonly ConversationMessage[]): Map<string, KnownCall> {
@@ -119,14 +119,14 @@ function callItems(
   return result === undefined ? [asked] : [asked, mcpCallItem(place, call, result, asked.id)];
 }
 
-/** Which items of a list are wanted. */
+/** Query for the items of a list. */
 export interface ItemsQuery {
   readonly order?: "asc" | "desc" | undefined;
   readonly limit?: string | undefined;
   readonly after?: string | undefined;
 }
 
-/** Returns how many items a page may have. */
+/** Returns the number of items that a page may have. */
 export function limitOf({ limit }: ItemsQuery): number {
   return Math.min(100, Math.max(1, Number(limit ?? "20")));
 }
@@ -142,7 +142,7 @@ export function pageOf(items: readonly { readonly id: string }[], hasMore: boole
   };
 }
 
-/** Makes a page of items that are given oldest first. */
+/** Makes a page of items, given oldest first. */
 export function listOf(items: readonly { readonly id: string }[], query: ItemsQuery) {
   const { order = "desc", after } = query;
   const ordered = order === "asc" ? items : items.toReversed();

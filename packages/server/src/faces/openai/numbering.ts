@@ -1,8 +1,9 @@
 /**
- * Numbers of a response's events. They are a function of the content, because the log forgets where one delta ended and the
- * next began: each item has a range of its own, in which its first and last events have fixed places and a delta is numbered
- * by where it ends in the text. So a number means the same live, after the commit, after the seal and on another node; any
- * number inside a text cuts it exactly there; and what one item holds never moves the numbers of another.
+ * Numbers of a response's events. They are a function of the content, because the log does not keep where one delta
+ * ended and the next began: each item has a range of its own, in which its first and last events have fixed places and
+ * a delta is numbered by where it ends in the text. So a number means the same live, after the commit, after the seal
+ * and on another node; any number inside a text cuts it exactly there; and the content of one item never moves the
+ * numbers of another.
  */
 
 /** The range of one item: more than any text is long. */
@@ -35,12 +36,12 @@ export function closingNumber(outputIndex: number, event: keyof typeof fromEnd):
   return addedNumber(outputIndex + 1) - fromEnd[event];
 }
 
-/** Returns the number of the last event of a response with so many items. */
+/** Returns the number of the last event of a response with `items` items. */
 export function endNumber(items: number): number {
   return addedNumber(items);
 }
 
-/** Returns how much of an item's text lies before a number, for whoever goes on from there. */
+/** Returns the length of an item's text before a number, for a client that resumes there. */
 export function textBefore(outputIndex: number, number: number): number {
   return Math.max(0, number - partNumber(outputIndex));
 }

@@ -14,7 +14,7 @@ import { isResponseHidden } from "./response-hidden.js";
 import { echoOf } from "./response-object.js";
 import type { CreateResponseBody } from "./schemas.js";
 
-/** A request to be answered, and who sent it. */
+/** A request to be answered, and its sender. */
 export interface ResponseRequest {
   readonly body: CreateResponseBody;
   readonly caller: Caller;
@@ -22,17 +22,17 @@ export interface ResponseRequest {
   readonly models: ModelsResponse;
   /** The caller's own key for a request that may be repeated. */
   readonly idempotencyKey: string | undefined;
-  /** The SDK repeats a request whose answer it did not get, and counts. */
+  /** True if the SDK repeats a request whose answer it did not get; it counts its attempts. */
   readonly isRetry: boolean;
 }
 
-/** How long a request is recognised as the repetition of an earlier one. */
+/** Time during which a request is recognized as the repetition of an earlier one. */
 const retryWindowMs = 10 * 60_000;
 
 /** Marks conversations that hold one response each, for callers that keep the history themselves. */
 const responsesOrigin = { parley: { origin: singleResponse.origin } };
 
-/** The part of a request that every way of running it needs. */
+/** Returns the part of a request that every way of running it needs. */
 export function choicesOf(
   { body, models }: Pick<ResponseRequest, "body" | "models">,
   input: ParsedInput,
@@ -43,7 +43,7 @@ export function choicesOf(
   const instructions = [body.instructions ?? "", ...input.instructions]
     .filter((text) => text !== "")
     .join("\n\n");
-  // A stream shows each word at once, so an answer that does not match cannot be taken back.
+  // A stream shows each word at once, so an answer that does not match cannot be withdrawn.
   const retries = body.stream === true ? 0 : undefined;
   return {
     model: modelOf(body.model, models),
@@ -55,7 +55,7 @@ export function choicesOf(
   };
 }
 
-/** Opens the turn of a response, or goes on with one that waits. A repeated request leads back to the first one's turn. */
+/** Opens the turn of a response, or continues one that waits. A repeated request leads back to the first one's turn. */
 export async function openResponse(
   request: ResponseRequest,
 ): Promise<{ readonly conversationId: string; readonly place: ResponsePlace }> {
@@ -91,7 +91,7 @@ async function openInConversation(request: ResponseRequest, input: ParsedInput, 
   return send(request, input, { conversationId, messageId }, "conversation");
 }
 
-/** Finds the turn of an earlier response that a request names. One that was deleted is unknown. */
+/** Finds the turn of an earlier response that a request names. A deleted one is unknown. */
 export async function findPrevious(me: OwnerRuntime, previousId: string): Promise<FoundTurn> {
   const place = parseResponseId(previousId);
   const found = place === undefined ? undefined : await me.findTurn(place.turnId);
@@ -154,7 +154,7 @@ async function send(
   }
 }
 
-/** Answers what a turn waits for. The same answers again lead to the same response. */
+/** Answers the requests that a turn waits for. The same answers again lead to the same response. */
 async function goOn(request: ResponseRequest, input: ParsedInput, found: FoundTurn) {
   const { me, caller } = request;
   const { conversationId, turn } = found;
@@ -200,7 +200,7 @@ interface Asked {
   matches(id: string): boolean;
 }
 
-/** Finds what a turn has asked for, answered or not. */
+/** Finds the requests of a turn, answered or not. */
 function requestsOf({ entries }: FoundTurn): Asked[] {
   return entries.flatMap(({ message, stepId = "" }) => {
     const [part] = message.content;
@@ -215,7 +215,7 @@ function answersOf({ outputs, approvals }: ParsedInput): string[] {
   return [...outputs.keys(), ...approvals.keys()];
 }
 
-/** Refuses outputs of calls that nobody made. */
+/** Refuses outputs of calls that were not made. */
 function checkOutputs(input: ParsedInput, asked: readonly Asked[]): void {
   for (const id of input.outputs.keys()) {
     if (asked.some((each) => each.matches(id))) continue;
@@ -224,7 +224,7 @@ function checkOutputs(input: ParsedInput, asked: readonly Asked[]): void {
   }
 }
 
-/** The message that opens a turn, and what stands before it. A list that ends with results is answered as it is. */
+/** Returns the message that opens a turn, and those before it. A list that ends with results is answered as it is. */
 function messagesOf({ messages }: ParsedInput): {
   readonly message: SendInput["message"];
   readonly before: readonly GivenMessage[];
@@ -248,8 +248,9 @@ function locked(param: string) {
 }
 
 /**
- * Returns the id under which a request is admitted. The SDK gives no key for a request that it repeats, so the id names
- * the request's content, and a repetition finds what was admitted moments ago: on every node, for it is in the log.
+ * Returns the id under which a request is admitted. The SDK sends no key for a request that it repeats, so the id
+ * names the request's content, and a repetition finds what was admitted moments ago: on every node, since it is in the
+ * log.
  */
 async function attemptOf(
   { body, idempotencyKey, isRetry, me, caller }: ResponseRequest,

@@ -15,7 +15,7 @@ const write = (method: string, path: string, body?: object): OpenAiCall => ({
 });
 const items = [{ type: "message", role: "user", content: "hello" }];
 
-/** Every route of the face, by its name in the contract; `:id` stands for a conversation, `:turn` for one of its turns. */
+/** Every route of the face, by its name in the contract; `:id` is a conversation, `:turn` one of its turns. */
 const calls = {
   "POST /v1/responses": write("POST", "/v1/responses", {
     model: "scripted/one",
@@ -47,7 +47,7 @@ export type OpenAiRoute = keyof typeof calls;
 
 export const openAiRoutes = Object.keys(calls) as OpenAiRoute[];
 
-/** The call of a route, for a conversation and a turn. */
+/** Returns the call of a route, for a conversation and a turn. */
 export function openAiCall(name: OpenAiRoute, conversationId: string, turnId = "t1"): OpenAiCall {
   const { body, path, ...call }: OpenAiCall = calls[name];
   const fill = (text: string) => text.replaceAll(":id", conversationId).replaceAll(":turn", turnId);

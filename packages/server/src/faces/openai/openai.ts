@@ -6,8 +6,8 @@ import { modelEndpoints } from "./models.js";
 import { responseEndpoints } from "./responses.js";
 
 /**
- * OpenAI's API: responses, conversations, chat completions and models. A program written for it runs on any model, and what
- * it makes are ordinary conversations.
+ * OpenAI's API: responses, conversations, chat completions and models. A program written for it runs on any model, and
+ * creates ordinary conversations.
  */
 export const openAi: Face = {
   name: "openai",

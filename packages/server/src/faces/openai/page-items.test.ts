@@ -8,7 +8,7 @@ type Page = ReturnType<typeof listOf>;
 
 const path = "/v1/conversations/conv_c1/items";
 
-/** Calls a tool in several steps before it answers, as often as it is told to. */
+/** Starts a server whose model calls a tool in several steps, as often as the message says, before it answers. */
 async function start(): Promise<TestServer> {
   const server = await startTestServer({
     script: () => {
@@ -25,7 +25,7 @@ async function start(): Promise<TestServer> {
   return server;
 }
 
-/** A user's message, or a pair of a call and its output, that no turn made. */
+/** Appends a user's message, or a pair of a call and its output, that no turn made. */
 function append(server: TestServer, index: number) {
   const call = { type: "function_call", call_id: `call_${index}`, name: "theirs", arguments: "{}" };
   const output = { type: "function_call_output", call_id: `call_${index}`, output: "done" };

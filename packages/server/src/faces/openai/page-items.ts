@@ -18,8 +18,8 @@ interface Log {
 type Order = "asc" | "desc";
 
 /**
- * Reads a page of a conversation's items, and no more of its log than the page takes: rows around the item that the page
- * comes after, then on until the page is full.
+ * Reads a page of a conversation's items, and no more of its log than the page needs: rows around the item that the
+ * page comes after, then further ones until the page is full.
  */
 export async function pageItems(log: Log, query: ItemsQuery): Promise<ReturnType<typeof pageOf>> {
   const { order = "desc", after } = query;
@@ -54,7 +54,7 @@ export async function readItem(log: Log, id: string): Promise<ConversationItem> 
       itemsOf(log, block).filter((each) => each.id === id),
     );
     if (item !== undefined) return item;
-    // It stands in the first block, or nowhere.
+    // It is in the first block, or does not exist.
     if (start !== undefined) break;
   }
   throw unknownItem(id);
@@ -81,13 +81,16 @@ function itemsOf({ conversationId }: Log, chunks: readonly StoredChunk[]): Conve
   return rowsToItems(fromChunks(chunks, { conversationId }), firstSeqs);
 }
 
-/** Place of an item's message in the log. Undefined for an item that is named after a request, and for an unknown one. */
+/**
+ * Returns the position of an item's message in the log. Undefined for an item that is named after a request, and for
+ * an unknown one.
+ */
 async function seqOfItem({ me, conversationId }: Log, id: string): Promise<number | undefined> {
   const place = parseItemId(id);
   return place === undefined ? undefined : me.seqOf(conversationId, place.messageId);
 }
 
-/** Leaves out items that an entry further on in the log hides. */
+/** Leaves out items that a later entry of the log hides. */
 async function withoutHidden(
   { me, conversationId }: Log,
   items: readonly ConversationItem[],
@@ -101,7 +104,7 @@ async function withoutHidden(
   return items.filter((_, index) => !hidden[index]);
 }
 
-/** Reads blocks in this order, from the one that holds a seq on, or from the first. */
+/** Reads blocks in this order, from the one that holds a seq, or from the first. */
 async function* readBlocks(
   log: Log,
   order: Order,

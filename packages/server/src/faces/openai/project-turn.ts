@@ -25,19 +25,19 @@ export interface DeltaEvent {
   readonly itemId: string;
   readonly outputIndex: number;
   readonly delta: string;
-  /** Where it ends in the text of its item. */
+  /** Offset of its end in the text of its item. */
   readonly end: number;
 }
 
-/** Receives what a turn projects to, in order. */
+/** Receives the projection of a turn, in order. */
 export interface ProjectionListener {
   onDelta(delta: DeltaEvent): void;
   onEvent(event: ItemEvent): void;
 }
 
-/** How a stretch of a turn ended. */
+/** End of a stretch of a turn. */
 export interface StretchEnd {
-  /** The turn's reason; `waiting` where the turn went on, or will, in another response. */
+  /** The turn's reason; `waiting` if the turn continued, or will, in another response. */
   readonly reason: string;
   readonly error?: { readonly code: string; readonly message: string };
   readonly output?: TurnOutput;
@@ -68,20 +68,20 @@ interface GrowingItem {
   isClosed: boolean;
 }
 
-/** What is told about an item's events beside its listener: nothing, where only the items are wanted. */
+/** A listener that ignores everything, if only the items are wanted. */
 const silent: ProjectionListener = { onDelta: () => {}, onEvent: () => {} };
 
 /**
- * Projects the events of a turn to the items of one response and to the events that stream them. Pure: the same events,
- * live or made from rows, coalesced or not, give the same items, and events of the same numbers.
+ * Projects the events of a turn to the items of one response and to the events that stream them. Pure: the same
+ * events, live or made from rows, coalesced or not, give the same items, and events of the same numbers.
  *
- * A response is a stretch of a turn. A stretch ends behind the step that asks somebody for something: with the step's calls,
- * and the results of those that run here. The next one begins with the results of the calls that were decided.
+ * A response is a stretch of a turn. A stretch ends after the step that requests input: with the step's calls, and the
+ * results of those that run here. The next one begins with the results of the calls that were decided.
  */
 export class TurnProjection {
   readonly #wanted: number;
   readonly #listener: ProjectionListener;
-  /** Text of a turn that may be asked again for its data is held back until the answer was checked. */
+  /** Text of a turn that may be repeated for its data is held back until the answer was checked. */
   readonly #holdsText: boolean;
   readonly #callerTools: ReadonlySet<string>;
   #stretch = 0;
@@ -93,14 +93,14 @@ export class TurnProjection {
   #calls: Call[] = [];
   readonly #requests = new Map<string, Request>();
   readonly #results = new Map<string, CallResult>();
-  /** How many of the step's calls have been projected, and whether the next one was begun. */
+  /** Number of the step's calls that have been projected, and a flag for a started next one. */
   #told = 0;
   #isBegun = false;
-  /** The requests of the step are known: they come before everything else that follows its calls. */
+  /** True once the requests of the step are known: they come before everything else that follows its calls. */
   #isAsked = false;
-  /** A stretch has ended behind the calls of the step. */
+  /** True once a stretch has ended after the calls of the step. */
   #isPassed = false;
-  /** Calls of the step that were decided, to be told first in the stretch behind it. */
+  /** Decided calls of the step, to be projected first in the next stretch. */
   #decided: Call[] = [];
   #usage: Usage | undefined;
   #error: StretchEnd["error"];
@@ -126,7 +126,7 @@ export class TurnProjection {
     return this.#end;
   }
 
-  /** True once the turn has come to the stretch. */
+  /** True once the turn has reached the stretch. */
   get hasBegun(): boolean {
     return this.#stretch >= this.#wanted;
   }
@@ -135,7 +135,7 @@ export class TurnProjection {
     return this.#items.map((item) => ("isClosed" in item ? grown(item) : item));
   }
 
-  /** The sum over the stretch's steps. */
+  /** Returns the sum over the stretch's steps. */
   get usage(): Usage | undefined {
     return this.#usage;
   }
@@ -203,7 +203,7 @@ export class TurnProjection {
     return this.#stretch === this.#wanted;
   }
 
-  /** Ends a turn that nothing seals: one that is not kept. */
+  /** Ends a turn that is not kept, which nothing seals. */
   finish(): void {
     this.#seal(this.#reason, undefined);
   }
@@ -230,7 +230,7 @@ export class TurnProjection {
     };
   }
 
-  /** The turn waits: what it asks for is known, and the calls that run here have run. */
+  /** Handles a waiting turn: its requests are known, and the calls that run here have run. */
   #pause(): void {
     this.#release();
     this.#isAsked = true;
@@ -238,7 +238,7 @@ export class TurnProjection {
     if (this.#asks() && !this.#isPassed) this.#endStretch();
   }
 
-  /** True where the step asks somebody for something. */
+  /** Returns true if the step requests input. */
   #asks(): boolean {
     return this.#calls.some(({ toolCallId }) => this.#requests.has(toolCallId));
   }
@@ -261,7 +261,7 @@ export class TurnProjection {
     this.#isPassed = false;
   }
 
-  /** Projects what is known about the calls of the step, in their order. */
+  /** Projects the known part of the step's calls, in their order. */
   #advance(): void {
     if (!this.#isAsked) return;
     while (this.#told < this.#calls.length) {
@@ -279,7 +279,7 @@ export class TurnProjection {
     this.#tellDecided();
   }
 
-  /** Ends the stretch behind the step, where it asks somebody for something. */
+  /** Ends the stretch after the step, if it requests input. */
   #pass(): void {
     if (this.#isPassed || !this.#asks()) return;
     this.#isPassed = true;
@@ -335,7 +335,7 @@ export class TurnProjection {
       if (result === undefined) return;
       this.#decided.shift();
       const request = this.#requests.get(call.toolCallId);
-      // What the caller handed in is the input of this stretch.
+      // The caller's outputs are the input of this stretch.
       if (request === undefined || request.kind === "tool-output") continue;
       const approvalId = `mcpr_${request.requestId}`;
       this.#beginOwn(call, approvalId);
@@ -343,7 +343,7 @@ export class TurnProjection {
     }
   }
 
-  /** Projects the calls that nobody here runs, of a turn that ended with them. */
+  /** Projects the calls that are not run here, of a turn that ended with them. */
   #tellOpenCalls(): void {
     for (const call of this.#calls.slice(this.#told)) {
       const result = this.#results.get(call.toolCallId);
@@ -378,7 +378,7 @@ export class TurnProjection {
     this.#event("response.output_item.done", closingNumber(index, "itemDone"), { output_index: index, item });
   }
 
-  /** Adds an item behind the others. Undefined where the stretch is not the wanted one. */
+  /** Adds an item after the others. Undefined if the stretch is not the wanted one. */
   #add(item: OutputItem): number | undefined {
     this.#close();
     if (!this.#isHere) return undefined;
@@ -391,13 +391,13 @@ export class TurnProjection {
     if (delta === "" || !this.#isHere) return;
     const item = this.#itemAt(kind, place);
     item.text += delta;
-    // A part that goes on behind another one is whole in the response: its events are over.
+    // A part that continues after another one is complete in the response: its events are over.
     if (item.isClosed) return;
     const { outputIndex, text, id } = item;
     this.#listener.onDelta({ kind, itemId: id, outputIndex, delta, end: text.length });
   }
 
-  /** The item that a delta belongs to: almost always the one that grows. */
+  /** Returns the item that a delta belongs to: almost always the one that grows. */
   #itemAt(kind: "text" | "reasoning", place: ItemPlace): GrowingItem {
     const growing = this.#growing;
     const { messageId, partIndex } = place;
@@ -454,7 +454,7 @@ export class TurnProjection {
     this.#event("response.output_item.done", closingNumber(index, "itemDone"), { output_index: index, item });
   }
 
-  /** Lets go of text that was held back: it is the answer, or stands before calls. */
+  /** Releases text that was held back: it is the answer, or precedes calls. */
   #release(): void {
     const held = this.#held;
     this.#held = [];

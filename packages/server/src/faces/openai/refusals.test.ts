@@ -16,7 +16,7 @@ function call(
   });
 }
 
-/** The error of an answer, in the protocol's shape. */
+/** Returns the error of an answer, in the protocol's shape. */
 function errorOf({ json, headers }: Answer) {
   expect(headers.get("content-type")).toMatch(/^application\/json/);
   expect(headers.get("x-request-id")).toBeTruthy();
@@ -108,7 +108,7 @@ describe("the routes of OpenAI's API", () => {
       expect([answer.status, errorOf(answer).code]).toEqual([429, "limit_exceeded"]);
     }
     expect(server.provider.calls).toHaveLength(1);
-    // What is answered at once takes no place.
+    // A response that is answered at once takes no place.
     const background = { input: "hello", background: true };
     expect((await server.call("POST", "/v1/responses", { body: background })).status).toBe(200);
     waiting.abort();

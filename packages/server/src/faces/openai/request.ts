@@ -20,7 +20,7 @@ export function effortOf(effort: string | null | undefined): ReasoningEffort | u
   return effort === null || effort === undefined ? undefined : efforts[effort];
 }
 
-/** Finds a model by its whole name, or by the name that it has at its provider, where only one has it. */
+/** Finds a model by its full name, or by its name at its provider, if only one has it. */
 export function modelOf(name: string | null | undefined, { models }: ModelsResponse): string | undefined {
   if (name === null || name === undefined) return undefined;
   if (models.includes(name)) return name;
@@ -33,7 +33,7 @@ export function modelOf(name: string | null | undefined, { models }: ModelsRespo
   });
 }
 
-/** Reads the caller's functions. Those of other kinds are a provider's own, which no turn here can be given. */
+/** Reads the caller's functions. Tools of other kinds belong to a provider, and no turn here can use them. */
 export function callerToolsOf(
   tools: readonly Fields[] | null | undefined,
   functionOf: (tool: Fields) => Fields = (tool) => tool,
@@ -53,7 +53,7 @@ export function callerToolsOf(
   });
 }
 
-/** Reads which tools may be called: the caller's, and the names of Parley's own. Undefined: all of them. */
+/** Reads the allowed tools: the caller's, and the names of Parley's own. Undefined: all of them. */
 export function chosenTools(
   choice: unknown,
   tools: readonly CallerTool[] | undefined,

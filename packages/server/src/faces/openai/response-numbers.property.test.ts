@@ -34,7 +34,7 @@ const anyTurn = fc.record({
 type AnyTurn = typeof anyTurn extends fc.Arbitrary<infer T> ? T : never;
 type AnyStep = AnyTurn["steps"][number];
 
-/** The events of a turn: live in pieces and with results as they come, or as rows give them. */
+/** Returns the events of a turn: live in pieces and with results as they come, or as rows give them. */
 function eventsOf({ steps, reason }: AnyTurn, isLive: boolean): AgentEvent[] {
   const events: AgentEvent[] = [
     { type: "user-message", ...turn, text: "Hi" },
@@ -115,7 +115,7 @@ function framesOf(events: readonly AgentEvent[], stretch: number, startingAfter?
   return frames;
 }
 
-/** What a client makes of frames: the texts by item, the finished items, and the end. */
+/** Folds frames as a client does: the texts by item, the finished items, and the end. */
 function fold(frames: readonly Frame[]) {
   const texts: Record<string, string> = {};
   const items: unknown[] = [];

@@ -4,7 +4,7 @@ import type { OutputItem } from "./items.js";
 import type { StretchEnd } from "./project-turn.js";
 import type { CreateResponseBody } from "./schemas.js";
 
-/** What a response repeats of its request. Kept with the turn, for there is no other place. */
+/** Fields of its request that a response repeats. Kept with the turn, since there is no other place. */
 export interface ResponseEcho {
   readonly background: boolean;
   readonly isInConversation: boolean;
@@ -24,7 +24,7 @@ export interface ResponseEcho {
   readonly user: string | null;
 }
 
-/** Returns what a response repeats of its request. */
+/** Returns the fields of its request that a response repeats. */
 export function echoOf(body: CreateResponseBody): ResponseEcho {
   return {
     background: body.background ?? false,
@@ -48,7 +48,7 @@ export function echoOf(body: CreateResponseBody): ResponseEcho {
 
 const noEcho = echoOf({});
 
-/** A response that is being told: everything about it that does not change. */
+/** The fields of a response that do not change while it streams. */
 export interface ResponseHead {
   readonly place: ResponsePlace;
   readonly conversationId: string;
@@ -59,15 +59,15 @@ export interface ResponseHead {
   readonly echo?: ResponseEcho | undefined;
 }
 
-/** Where a response stands. */
+/** Current state of a response. */
 export interface ResponseState {
   readonly output: readonly OutputItem[];
   readonly usage: Usage | undefined;
-  /** Absent: it is under way. */
+  /** Absent: it is in progress. */
   readonly end?: StretchEnd | undefined;
 }
 
-/** Makes the response object. What is not known is null, never absent. */
+/** Makes the response object. Unknown fields are null, never absent. */
 export function responseObject(head: ResponseHead, { output, usage, end }: ResponseState): object {
   const { place, createdAt, model, echo = noEcho } = head;
   const { status, error, incomplete } = statusOf(end);
@@ -132,7 +132,7 @@ const errorCodes: Readonly<Record<string, string>> = {
   content_filtered: "invalid_prompt",
 };
 
-/** Returns the status that a turn's end means here. */
+/** Returns the status that corresponds to a turn's end. */
 export function statusOf(end: StretchEnd | undefined): Status {
   if (end === undefined) return { status: "in_progress", error: null, incomplete: null };
   const { reason, error, output } = end;
@@ -163,7 +163,7 @@ export function statusOf(end: StretchEnd | undefined): Status {
   }
 }
 
-/** The type of the event that ends a response. There is none for a cancelled one: its status says so. */
+/** Returns the type of the event that ends a response. There is none for a canceled one: its status shows it. */
 export function endType(end: StretchEnd): string {
   const { status } = statusOf(end);
   if (status === "completed") return "response.completed";

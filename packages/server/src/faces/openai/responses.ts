@@ -33,7 +33,7 @@ import { unkeptResponse } from "./unkept-response.js";
 
 type Me = ResponseRequest["me"];
 
-/** Finds the turn of a response, and which stretch of it the response is. */
+/** Finds the turn of a response, and its stretch of the turn. */
 async function findResponse(me: Me, id: string): Promise<{ found: FoundTurn; stretch: number }> {
   const place = parseResponseId(id);
   const found = place === undefined ? undefined : await me.findTurn(place.turnId);
@@ -60,14 +60,14 @@ interface Followed {
   readonly me: Me;
 }
 
-/** A response to be shown: which one, and from behind which number. */
+/** A response to be shown, and the number after which to begin. */
 interface ShownResponse {
   readonly found: FoundTurn;
   readonly stretch: number;
   readonly startingAfter?: number | undefined;
 }
 
-/** Streams a response from its first event, or from behind a number. */
+/** Streams a response from its first event, or after a number. */
 function streamResponse({ app, me }: Followed, connection: FaceStream, shown: ShownResponse): Response {
   const { found, stretch, startingAfter } = shown;
   try {
@@ -97,12 +97,12 @@ function waitForResponse({ app, me }: Followed, { found, stretch }: ShownRespons
   return collectResponse(head, projection, events);
 }
 
-/** Opens a response and answers with it: at once, as it comes, or when it is whole. */
+/** Opens a response and answers with it: at once, as it comes, or when it is complete. */
 async function makeResponse(request: ResponseRequest, followed: Followed): Promise<Response> {
   const { body, me } = request;
   const { c, app, caller } = followed;
   const answersAtOnce = body.background === true && body.stream !== true;
-  // Whoever may not wait for an answer must not open a turn for it.
+  // A caller that may not wait for an answer must not open a turn for it.
   const connection = answersAtOnce ? undefined : openFaceStream(c, app, caller);
   let isStreaming = false;
   try {
@@ -182,7 +182,8 @@ export const responseEndpoints = [
       const { conversationId, turn } = found;
       const settings = await me.settings(conversationId);
       const { origin } = (settings.metadata?.parley ?? {}) as { origin?: unknown };
-      // One that nothing else stands beside goes as a whole; else it is hidden, for a log is never rewritten.
+      // A conversation that holds only this response is deleted; otherwise the response is hidden, since a log is
+      // never rewritten.
       if (origin === singleResponse.origin) await me.remove(conversationId);
       else await me.hide(conversationId, { messageId: `response.${turn.turnId}` });
       return { id: params.id, object: "response", deleted: true as const };

@@ -52,7 +52,7 @@ it("removes responses that are conversations of their own after their last use, 
     for (const kept of [goneOn, inside, young, branch]) expect(await statusOf(kept)).toBe(200);
     expect((await call("GET", `/v1/conversations/${conversation}`)).status).toBe(200);
     const { conversations } = await runtime.forOwner("local").list({ withResponses: true, limit: 100 });
-    // The branch is a fork of what is gone, and has its rows.
+    // The branch is a fork of a deleted conversation, and keeps its rows.
     expect(conversations).toHaveLength(4);
   } finally {
     await server.close({ deadlineMs: 0 });

@@ -19,7 +19,7 @@ interface Answered {
   readonly me: OwnerRuntime;
 }
 
-/** Answers a request that leaves nothing behind: its response cannot be read again. */
+/** Answers a request that is not stored: its response cannot be read again. */
 export async function unkeptResponse(request: ResponseRequest, answered: Answered): Promise<Response> {
   const { body, me, models } = request;
   const { c, app, caller } = answered;
@@ -62,7 +62,7 @@ export async function unkeptResponse(request: ResponseRequest, answered: Answere
   const iterator = events[Symbol.asyncIterator]();
   let first: IteratorResult<AgentEvent>;
   try {
-    // What is refused is refused before the answer begins.
+    // Refusals come before the answer begins.
     first = await iterator.next();
   } catch (error) {
     place.abandon();
@@ -91,7 +91,7 @@ async function* ended(
   projection.finish();
 }
 
-/** The conversation up to the end of an earlier response. */
+/** Returns the conversation up to the end of an earlier response. */
 async function messagesBehind(
   me: OwnerRuntime,
   previousId: string | null | undefined,
