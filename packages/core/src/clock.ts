@@ -1,14 +1,14 @@
-/** Time, injected so that tests hold it in their hand. */
+/** Time source, injected so that tests control it. */
 export interface Clock {
   /** Wall-clock time in epoch milliseconds. May jump. */
   now(): number;
-  /** Milliseconds from an arbitrary point. Never goes back: for durations and deadlines. */
+  /** Milliseconds from an arbitrary point. Never decreases: for durations and deadlines. */
   monotonic(): number;
-  /** Calls back once after `ms`; the returned function cancels. */
+  /** Calls `callback` once after `ms`; the returned function cancels it. */
   after(ms: number, callback: () => void): () => void;
 }
 
-/** Read once: the global is a getter, which costs as much as the reading. */
+/** Read once: the global is a getter, which costs as much as reading the clock. */
 const timer = globalThis.performance;
 
 /** The machine's clock. */

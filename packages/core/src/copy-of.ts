@@ -1,14 +1,14 @@
 import { ParleyError } from "./errors.js";
 
-/** As deep as records go. What lies deeper is left to the platform, whose copier minds the stack. */
+/** Depth that this code copies itself. Deeper values are left to the platform, whose copier guards the stack. */
 const ownDepth = 64;
 
 /**
- * A deep copy of plain data, as stores in memory take it and hand it out. What cannot be copied cannot be stored
- * either, and is refused.
+ * Returns a deep copy of plain data, as in-memory stores take it in and return it. A value that cannot be copied
+ * cannot be stored either, and is refused.
  *
  * Objects, lists and dates are copied here: `structuredClone` writes everything to bytes and reads it back, which
- * costs many times as much for the small records that a turn is made of. All else is left to it.
+ * costs many times as much for the small records that a turn is made of. Everything else is left to it.
  */
 export function copyOf<T>(value: T): T {
   try {
@@ -21,7 +21,7 @@ export function copyOf<T>(value: T): T {
 function copy(value: unknown, depth: number): unknown {
   switch (typeof value) {
     case "string":
-      // Reading a character makes a text whole that was joined piece by piece, so that no copy keeps the pieces.
+      // Reading a character flattens a text that was joined piece by piece, so that no copy keeps the pieces.
       if (value.length > 64) value.charCodeAt(0);
       return value;
     case "object":
@@ -53,14 +53,14 @@ function copyObject(value: object, depth: number): unknown {
   return record;
 }
 
-/** The platform's copier makes a plain object of an instance of any class that it does not know: that is no copy. */
+/** Refuses what the platform would not copy: it makes a plain object of an instance of any class it does not know. */
 function copyForeign(value: object): unknown {
   const copied: unknown = structuredClone(value);
   if (Object.getPrototypeOf(copied) === Object.prototype) throw new TypeError("an instance of a class");
   return copied;
 }
 
-/** A value that contains itself ends here, at the first way down: followed in all ways it would have no end. */
+/** Ends at the first descent for a value that contains itself: following every path would never end. */
 function copyDeep(value: object): unknown {
   JSON.stringify(value);
   return structuredClone(value);

@@ -58,23 +58,23 @@ const traits: Record<ErrorCode, ErrorTrait> = {
 /** Every error code, in the order the documentation lists them. */
 export const errorCodes = Object.keys(traits) as readonly ErrorCode[];
 
-/** The HTTP status, the short title and the default of `retryable` that belong to a code. */
+/** Returns the HTTP status, the short title and the default of `retryable` of a code. */
 export function errorTrait(code: ErrorCode): ErrorTrait {
   return traits[code];
 }
 
-/** What may be said about a failure beyond its code and message. */
+/** Options of an error beyond its code and message. */
 export interface ParleyErrorOptions {
-  /** Overrides the code's default, where the cause is known better. */
+  /** Overrides the code's default if more is known about the cause. */
   readonly retryable?: boolean;
-  /** When a retry makes sense, counted from now. */
+  /** Delay after which a retry makes sense, counted from now. */
   readonly retryAfterMs?: number;
   /** Plain data for programs: never a secret, never message content. */
   readonly details?: Readonly<Record<string, unknown>>;
   readonly cause?: unknown;
 }
 
-// A registered symbol, so that two copies of this package recognise each other's errors.
+// A registered symbol, so that two copies of this package recognize each other's errors.
 const brand = Symbol.for("parley.error");
 
 /**
@@ -102,7 +102,7 @@ export class ParleyError extends Error {
     return traits[this.code].status;
   }
 
-  /** What may leave the process: no stack, no cause. */
+  /** Returns what may leave the process: no stack, no cause. */
   toJSON(): { code: ErrorCode; message: string; retryable: boolean; details?: unknown } {
     return {
       code: this.code,
@@ -113,7 +113,7 @@ export class ParleyError extends Error {
   }
 }
 
-/** A refusal that is the fault of one field: told to people by the message, to programs by `details`. */
+/** Returns the error for one invalid field: `message` names it for people, `details` for programs. */
 export function invalidField(
   field: string,
   problem: string,
@@ -128,15 +128,15 @@ export function isParleyError(value: unknown): value is ParleyError {
 }
 
 /**
- * Any thrown value as a `ParleyError`: one that already is passes through, an abort becomes `canceled`,
- * all else becomes `fallback` with the original kept as `cause` (which never leaves the process).
+ * Converts any thrown value to a `ParleyError`: one that already is passes through, an abort becomes `canceled`,
+ * everything else becomes `fallback` with the original kept as `cause` (which never leaves the process).
  */
 export function toParleyError(value: unknown, fallback: ErrorCode = "internal"): ParleyError {
   if (isParleyError(value)) return value;
   if (typeof value === "object" && value !== null && "name" in value && value.name === "AbortError") {
     return new ParleyError("canceled", undefined, { cause: value });
   }
-  // An unexpected error's text was not written for outsiders, so `internal` shows the title alone.
+  // The text of an unexpected error was not written for outsiders, so `internal` shows only the title.
   const shown = fallback !== "internal" && value instanceof Error && value.message !== "";
   const message = shown ? value.message : undefined;
   return new ParleyError(fallback, message, { cause: value });

@@ -1,17 +1,17 @@
 type Schedule = (callback: () => void) => unknown;
 
-/** Behind the input that has arrived; a timer where the platform has nothing better. */
+/** Runs after the input that has arrived; a timer if the platform has nothing better. */
 const schedule: Schedule =
   (globalThis as { setImmediate?: Schedule }).setImmediate ?? ((callback) => setTimeout(callback, 0));
 
-/** Resolves after timers, sockets and other turns have had their turn. Awaiting a promise alone lets none of them run. */
+/** Resolves after timers, sockets and other turns have run. Awaiting a promise alone lets none of them run. */
 export function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => {
     schedule(resolve);
   });
 }
 
-/** How many small pieces of work run between two yields: some milliseconds' worth. */
+/** Number of small pieces of work between two yields: a few milliseconds of work. */
 export const sliceLength = 128;
 
 /**
@@ -21,7 +21,7 @@ export const sliceLength = 128;
 export class WorkSlices {
   #done = 0;
 
-  /** `weight`: how many small pieces the next one is worth. */
+  /** `weight`: number of small pieces that the next one equals. */
   next(weight = 1): Promise<void> | undefined {
     this.#done += weight;
     if (this.#done < sliceLength) return undefined;

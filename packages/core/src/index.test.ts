@@ -48,7 +48,7 @@ import type {
 } from "./index.js";
 import { DefaultConversationEngine, InMemoryConversationStore, RecentNTurnsHistoryBuilder } from "./index.js";
 
-/** The whole published surface, by name: leaving one out breaks the build. */
+/** The whole published surface, by name: omitting one breaks the build. */
 interface PublishedTypes {
   ids: [ConversationId, TurnId, MessageId, ProviderCallId, MessageRole];
   content: [
@@ -97,7 +97,7 @@ interface PublishedTypes {
   ];
 }
 
-/** Written as someone does who knows only the minimal shapes: no additive field is needed anywhere. */
+/** Written with only the minimal shapes known: no additive field is needed anywhere. */
 const minimal = {
   message: {
     id: "m",

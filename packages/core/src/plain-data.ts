@@ -1,18 +1,18 @@
 import { invalidField, ParleyError } from "./errors.js";
 
-/** Deeper than this, databases and parsers run out of stack. */
+/** Maximum depth: with deeper values, databases and parsers run out of stack. */
 const deepest = 2_000;
 
 /**
- * Whether a value is plain data: what JSON writes and reads back as it was. A Date, a bigint, NaN, a class's object
- * and a hole in a list are not, for JSON would change them in silence or refuse them; nor is what is nested too deep.
- * A member that is undefined counts as absent.
+ * Returns true if a value is plain data, which JSON writes and reads back unchanged. A Date, a bigint, NaN, a class
+ * instance and a hole in a list are not, because JSON would change them silently or refuse them; neither is a value
+ * that is nested too deep. A member that is undefined counts as absent.
  */
 export function isPlain(value: unknown): boolean {
   return isPlainAt(value, 0);
 }
 
-/** Refuses what is not plain data with `invalid_request`: no store could give it back as it was. */
+/** Refuses values that are not plain data with `invalid_request`: no store could return them unchanged. */
 export function checkPlain(value: unknown, name?: string): void {
   if (isPlain(value)) return;
   const said = "only plain data can be stored: no dates, bigints, class instances, NaN or cycles";
@@ -35,7 +35,7 @@ function isPlainAt(value: unknown, depth: number): boolean {
 
 function isPlainObject(value: object, depth: number): boolean {
   if (Array.isArray(value)) {
-    // By place: `every` would pass over holes.
+    // By index: `every` would skip holes.
     for (let place = 0; place < value.length; place += 1) {
       if (!isPlainAt(value[place], depth + 1)) return false;
     }

@@ -26,7 +26,7 @@ export interface ProviderTextPart {
   text: string;
 }
 
-/** Any part. Core always hands over `MessageContentPart`s; other callers may pass a provider's own shapes. */
+/** Any part. Core always passes `MessageContentPart`s; other callers may pass a provider's own shapes. */
 // biome-ignore lint/suspicious/noExplicitAny: the published shape of this type is open on purpose
 export type ProviderContentPart = ProviderTextPart | { [key: string]: any };
 
@@ -34,7 +34,7 @@ export type ProviderContentPart = ProviderTextPart | { [key: string]: any };
 export interface ProviderMessage {
   role: ProviderRole;
   content: ProviderContentPart[];
-  /** Who wrote it: an adapter replays opaque content only to the provider and model that made it. */
+  /** The writer: an adapter replays opaque content only to the provider and model that made it. */
   origin?: MessageOrigin;
   /** Hints such as `{ role: "developer" }` that a provider may understand. */
   metadata?: Record<string, unknown>;
@@ -63,43 +63,43 @@ export interface ProviderToolCall {
   argumentsText?: string;
 }
 
-/** Whom a call is for: the provider and its model. */
+/** Target of a call: the provider and its model. */
 export interface ProviderCallMetadata {
   /** Underlying provider name. */
   provider: string;
   /** Model name or identifier. */
   model: string;
-  /** Handed to the HTTP layer and to policies; not interpreted by core. */
+  /** Passed to the HTTP layer and to policies; not interpreted by core. */
   extensions?: Extensions;
 }
 
 /** One request to a model, before an adapter puts it into its provider's form. */
 export interface ProviderCallParams {
   /**
-   * In order; instructions come first, as `system` messages. The list is the adapter's own, the messages in it are frozen:
-   * later requests of the conversation hold the same ones.
+   * In order; instructions come first, as `system` messages. The adapter owns the list; the messages in it are
+   * frozen: later requests of the conversation hold the same ones.
    */
   messages: ProviderMessage[];
   tools?: ProviderToolDefinition[];
   /** Provider-specific. */
   toolChoice?: unknown;
-  /** The most tokens to generate. */
+  /** Maximum number of tokens to generate. */
   maxTokens?: number;
   metadata: ProviderCallMetadata;
   agentContext?: AgentContext;
   /** Aborting ends the call and its socket; the stream then fails with `canceled`. */
   signal?: AbortSignal;
-  /** How hard to think. Adapters map it to what their model takes, or ignore it. */
+  /** Reasoning effort. Adapters map it to what their model takes, or ignore it. */
   reasoningEffort?: ReasoningEffort;
   /** Fields for the provider's request body, passed on as they are. They win over derived ones. */
   extraParams?: Record<string, unknown>;
   /** The same for calls that share a prefix, so that a provider finds its cache. */
   cacheKey?: string;
-  /** Data to answer with. Passed only to an adapter whose `takesOutput` said yes to it. */
+  /** Data to answer with. Passed only to an adapter whose `takesOutput` accepted it. */
   output?: ProviderOutput;
   /**
-   * What the caller holds the answer to: it leaves an answer that passes one. An adapter holds no more than this of an
-   * answer before its caller sees it, and does not give up waiting earlier by itself.
+   * Limits of the answer: the caller abandons an answer that exceeds one. An adapter holds no more than this of an
+   * answer before its caller sees it, and does not stop waiting earlier by itself.
    */
   limits?: AnswerLimits;
   /** Called before each wait after which the adapter makes the same call again. */
@@ -113,7 +113,7 @@ export interface ProviderRetry {
   delayMs: number;
 }
 
-/** Why a call's generation ended. */
+/** Reason that a call's generation ended. */
 export type ProviderFinishReason = "stop" | "tool-calls" | "length" | "content-filter" | "error" | "other";
 
 /** The answer to one request, complete. */
@@ -121,37 +121,37 @@ export interface ProviderCallResult {
   id: ProviderCallId;
   createdAt: Date;
   /**
-   * The assistant message: text, reasoning, files, sources and opaque parts in the order the model made them,
-   * with `tool-call` parts where they stood. A call listed both here and in `toolCalls` is one call, by its id.
+   * The assistant message: text, reasoning, files, sources and opaque parts in the order the model made them, with
+   * `tool-call` parts in their places. A call listed both here and in `toolCalls` is one call, by its id.
    */
   message: ProviderMessage;
   toolCalls?: ProviderToolCall[];
   usage?: TokenUsage;
-  /** What the provider charges for the call, where it says so. */
+  /** Amount that the provider charges for the call, if it reports one. */
   billed?: BilledAmount;
   finishReason?: ProviderFinishReason;
-  /** The provider's raw response. Kept only when asked. */
+  /** The provider's raw response. Kept only if requested. */
   raw?: unknown;
 }
 
 /** An amount of money as a provider reports it, in units of its currency. */
 export interface BilledAmount {
   amount: number;
-  /** As ISO 4217 has it. */
+  /** ISO 4217 code. */
   currency: string;
 }
 
 /**
- * What a stream may say. `index` is the part's place in the final message; without it a delta continues the
- * last part of its kind, or opens a new one behind a part of another kind.
+ * Event of a stream. `index` is the part's place in the final message; without it a delta continues the last part of
+ * its kind, or opens a new one after a part of another kind.
  */
 export type ProviderStreamEvent =
   /** `delta` is the message with the text so far (built when read), `textDelta` the increment. */
   | { type: "delta"; delta: ProviderMessage; textDelta?: string; index?: number }
   | { type: "reasoning-delta"; textDelta: string; index?: number }
-  /** A part is complete, with all its metadata. Replaces what the deltas of the same place made. */
+  /** A part is complete, with all its metadata. Replaces what the deltas of the same place built. */
   | { type: "part"; part: MessageContentPart; index?: number }
-  /** Progress of a call's arguments, for showing only: `tool-call` follows when they are complete. */
+  /** Progress of a call's arguments, for display only: `tool-call` follows when they are complete. */
   | { type: "tool-input-delta"; toolCallId: string; name: string; inputTextDelta: string }
   | { type: "tool-call"; toolCall: ProviderToolCall; index?: number }
   | { type: "usage"; usage: TokenUsage; billed?: BilledAmount }
@@ -160,36 +160,36 @@ export type ProviderStreamEvent =
   | { type: "done"; result: ProviderCallResult };
 
 /**
- * One call under way. Iterating drives it and always ends with `done` or `error`, never by throwing.
- * `final` may be awaited instead of, or beside, iterating; a rejection that nobody awaits is not reported as
- * unhandled. Leaving the iteration early cancels the call.
+ * One call in progress. Iterating drives it and always ends with `done` or `error`, never by throwing. `final` may be
+ * awaited instead of, or beside, iterating; a rejection that no caller awaits is not reported as unhandled. Leaving
+ * the iteration early cancels the call.
  */
 export interface ProviderStream extends AsyncIterable<ProviderStreamEvent> {
   final: Promise<ProviderCallResult>;
 }
 
-/** The bridge to a model. One path: `complete` collects what `completeStream` streams. */
+/** Bridge to a model. There is one path: `complete` collects what `completeStream` streams. */
 export interface ProviderAdapter {
   complete(params: ProviderCallParams): Promise<ProviderCallResult>;
   completeStream?(params: ProviderCallParams): Promise<ProviderStream>;
   /**
-   * True where the provider itself holds a model's answer to this data. Absent, or false: the model is offered a tool to
-   * return the data with.
+   * Returns true if the provider itself enforces the form of this data in a model's answer. Absent, or false: the
+   * model is offered a tool to return the data with.
    */
   takesOutput?(output: ProviderOutput, model: string): boolean;
   /**
-   * The form in which a model takes a file. The messages of a call then hold its bytes, as base64 in `data`. Absent: the
-   * model is shown no files, and is told of each in a line.
+   * Returns the form in which a model takes a file. The messages of a call then hold its bytes, as base64 in `data`.
+   * Absent: the model is shown no files, and each is mentioned in a line.
    */
   takesFile?(file: ProviderFile, model: string): FileForm;
 }
 
-/** What a turn keeps of one request to a model: who was asked, what it took and what the model was shown. */
+/** Record of one request to a model: the model, the usage and what the model was shown. */
 export interface ProviderCallRecord {
   id: ProviderCallId;
-  /** When the answer was made, by the provider's word; where there was none, when the request was made. */
+  /** Time of the answer, as the provider reports it; otherwise, the time of the request. */
   createdAt: Date;
-  /** When the request was made, by this machine's clock. */
+  /** Time of the request, by this machine's clock. */
   startedAt?: Date;
   metadata: ProviderCallMetadata;
   /** The model as users name it, as `credential/model`; `metadata` has the provider's own name for it. */
@@ -204,7 +204,7 @@ export interface ProviderCallRecord {
   stepId?: string;
   /** Absent: the step itself. */
   purpose?: "step" | "compaction";
-  /** What the model was shown. */
+  /** Record of what the model was shown. */
   manifest?: ContextManifest;
   finishReason?: ProviderFinishReason;
   ttftMs?: number;
@@ -212,7 +212,7 @@ export interface ProviderCallRecord {
   genTotalMs?: number;
 }
 
-/** One user-to-assistant cycle: the messages that opened it, and all that it made. */
+/** One user-to-assistant cycle: the messages that opened it, and everything that it made. */
 export interface ConversationTurn {
   id: TurnId;
   conversationId: ConversationId;
@@ -225,7 +225,7 @@ export interface ConversationTurn {
   metadata?: Record<string, unknown>;
 }
 
-/** Which conversations are listed. */
+/** Filter of the listed conversations. */
 export interface ListConversationsOptions {
   /** Default 50. */
   limit?: number;
@@ -233,17 +233,17 @@ export interface ListConversationsOptions {
   before?: Date;
 }
 
-/** Which messages are listed, and from which end. */
+/** Filter and order of the listed messages. */
 export interface ListMessagesOptions {
-  /** Default: all. The first `limit` in the order asked for, so `ascending: false` keeps the newest. */
+  /** Default: all. The first `limit` in the requested order, so `ascending: false` keeps the newest. */
   limit?: number;
   /** Oldest first when true. Stores of Parley order ascending by default and newest first when false. */
   ascending?: boolean;
 }
 
 /**
- * Persistence for the engine: eight methods, so that anyone can bring a store of their own. Stores of Parley
- * are idempotent by message id and by turn id, and refuse a message whose id exists in another conversation.
+ * Persistence for the engine: eight methods, so that any application can bring its own store. Stores of Parley are
+ * idempotent by message id and by turn id, and refuse a message whose id exists in another conversation.
  */
 export interface ConversationStore {
   createConversation(input: {
@@ -272,36 +272,37 @@ export interface HistoryEntry {
   lastSeq?: number;
   turnId?: TurnId;
   stepId?: string;
-  /** Set on a compaction's summary: the seqs it stands for. */
+  /** Set on a compaction's summary: the seqs it covers. */
   covers?: { fromSeq: number; toSeq: number };
-  /** The message's estimated tokens before any calibration, where the store keeps them. */
+  /** The message's estimated tokens before any calibration, if the store keeps them. */
   tokens?: CountedTokens;
 }
 
 /**
- * An optional ability of a store: pages from the newest end, so that a window costs the same however long the
- * history is. `before` is the cursor that the previous page returned.
+ * Optional capability of a store: pages from the newest end, so that a window costs the same however long the history
+ * is. `before` is the cursor that the previous page returned.
  */
 export interface NewestFirstReader {
   readNewest(request: {
     conversationId: ConversationId;
     limit: number;
     before?: number;
-    /** Asks for the view. Default false. */
+    /** Requests the view. Default false. */
     view?: boolean;
   }): Promise<{
     /** Newest first. */
     entries: HistoryEntry[];
-    /** Absent when the beginning was reached. */
+    /** Absent if the beginning was reached. */
     before?: number;
-    /** See `AddedEntries`. Absent where there are no entries, and from stores that have no views. */
+    /** See `AddedEntries`. Absent if there are no entries, and from stores that have no views. */
     view?: string;
   }>;
 }
 
 /**
- * An optional ability of a store: what was added to a conversation since a reader looked last, and whether what it read
- * then still stands. A log only grows, so entries that were read stay as they are for as long as the view is the same.
+ * Optional capability of a store: reads what was added to a conversation since a reader's last read, and if what it
+ * read then is still valid. A log only grows, so entries that were read stay as they are for as long as the view is
+ * the same.
  */
 export interface AddedEntriesReader {
   /** Null for an unknown conversation. */
@@ -312,17 +313,20 @@ export interface AddedEntriesReader {
   }): Promise<AddedEntries | null>;
 }
 
-/** What was added to a conversation behind a seq. */
+/** Entries that were added to a conversation after a seq. */
 export interface AddedEntries {
-  /** Names the log and the summaries in force in it. Changes when the conversation is another one, or shows another past. */
+  /**
+   * Identifies the log and the summaries in force in it. Changes if the id belongs to another conversation, or the
+   * conversation shows another past.
+   */
   view: string;
   /** Whole messages of later seqs, oldest first. */
   entries: HistoryEntry[];
-  /** True where there are more than the limit. */
+  /** True if there are more than the limit. */
   more: boolean;
 }
 
-/** A thread of the canonical store: what the rest of Parley calls a conversation. */
+/** A thread of the canonical store, called a conversation in the rest of Parley. */
 export interface Thread {
   id: string;
   resourceId?: string;

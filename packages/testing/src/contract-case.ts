@@ -1,30 +1,30 @@
 /**
- * One promise of a contract, as a function that rejects when the promise is broken. Any test runner can take it:
+ * One guarantee of a contract, as a function that rejects if it is broken. Any test runner can take it:
  *
  * ```ts
  * for (const { name, run } of conversationStoreContract(makeStore)) it(name, run);
  * ```
  */
 export interface ContractCase {
-  /** Says the behaviour. */
+  /** Description of the behavior. */
   readonly name: string;
-  /** Set where only Parley's own implementations promise this; see `baseCases`. */
+  /** Set if only Parley's own implementations guarantee this; see `baseCases`. */
   readonly parleyOnly?: boolean;
-  /** Resolves when the promise is kept. */
+  /** Resolves if the guarantee is kept. */
   run(): Promise<void>;
 }
 
-/** A broken promise of a contract. */
+/** A broken guarantee of a contract. */
 export class ContractViolation extends Error {
   override readonly name = "ContractViolation";
 }
 
-/** The cases that every implementation of the port has to pass, also one that somebody else wrote. */
+/** Returns the cases that every implementation of the port has to pass, also one of another author. */
 export function baseCases(cases: readonly ContractCase[]): ContractCase[] {
   return cases.filter((each) => each.parleyOnly !== true);
 }
 
-/** What running a list of cases found. */
+/** Result of running a list of cases. */
 export interface ContractReport {
   readonly passed: readonly string[];
   readonly failed: readonly { readonly name: string; readonly error: unknown }[];
@@ -67,8 +67,8 @@ export async function checkRejects(promise: Promise<unknown>, what: string): Pro
 }
 
 /**
- * Whether two values of plain data are equal: dates by their time, typed arrays by their bytes, a property that is
- * `undefined` like one that is absent.
+ * Returns true if two values of plain data are equal: dates by their time, typed arrays by their bytes, a property
+ * that is `undefined` like one that is absent.
  */
 export function deepEqual(left: unknown, right: unknown): boolean {
   if (Object.is(left, right)) return true;

@@ -11,7 +11,7 @@ import { createScriptedProvider } from "./provider/scripted-provider.js";
 const calls = 20;
 const indexes = Array.from({ length: calls }, (_, index) => index);
 
-/** A decision on each call: what it is, when it comes, through which node, and how many come together with it. */
+/** A decision on each call: its content, its time, its node, and the number of others at the same time. */
 const plan = fc.record({
   order: fc.shuffledSubarray(indexes, { minLength: calls, maxLength: calls }),
   decisions: fc.array(fc.constantFrom("allow", "deny", "edit"), { minLength: calls, maxLength: calls }),
@@ -30,7 +30,7 @@ const work: Tool<{ index: number; edited?: boolean }> = {
     required: ["index"],
   },
   approval: "always",
-  // Some take a few turns of the event loop, so that decisions come while others run.
+  // Some take a few ticks of the event loop, so that decisions come while others run.
   async execute(input) {
     ran.push(input);
     for (let turn = 0; turn < input.index % 3; turn += 1)

@@ -1,25 +1,26 @@
 import type { AgentEvent, TurnReason, Usage } from "@parley/wire";
 
-/** What the checked events are expected to be. */
+/** Expectations on the checked events. */
 export interface EventOrderOptions {
   /**
    * The last event of a turn: `turn-sealed` in a conversation's stream, `done` in what the turn loop yields.
    * Default `turn-sealed`.
    */
   readonly lastEvent?: "turn-sealed" | "done";
-  /** The list may end in the middle of a turn. Default false. */
+  /** True if the list may end in the middle of a turn. Default false. */
   readonly unfinished?: boolean;
 }
 
 /**
- * Checks events against the order that the protocol promises, and returns what breaks it, in words: an empty list
- * means that nothing does. Takes the events of any number of turns and conversations, with or without `status`
- * events, from their beginning; kinds it does not know are passed over.
+ * Checks events against the order that the protocol guarantees, and returns the violations as text: an empty list
+ * means that there are none. Takes the events of any number of turns and conversations, with or without `status`
+ * events, from their beginning; unknown kinds are skipped.
  *
  * Per turn: `user-message`, `turn-start`; per step deltas and calls, at most one `usage`, `step-complete`, then
- * requests, their responses, outputs and exactly one result per call, at most one `steering` behind them, or, of a step without calls, an `output-invalid`; at most one `error`; `done`;
- * `turn-sealed`. Besides, what the events say has to agree: ids of turn, step and calls, reasons, summed usage,
- * the context's size, and `genTotalMs = ttftMs + decodeMs`.
+ * requests, their responses, outputs and exactly one result per call, at most one `steering` after them, or, for a
+ * step without calls, an `output-invalid`; at most one `error`; `done`; `turn-sealed`. In addition, the events have
+ * to agree on: ids of turn, step and calls, reasons, summed usage, the context's size, and `genTotalMs = ttftMs +
+ * decodeMs`.
  */
 export function checkEventOrder(events: Iterable<AgentEvent>, options: EventOrderOptions = {}): string[] {
   const violations: string[] = [];
@@ -76,7 +77,7 @@ class ConversationOrder {
     if (event.type === this.#lastEvent) this.#turn = undefined;
   }
 
-  /** Inside a turn only a status that says that it waits, or that it goes on. */
+  /** Allows inside a turn only a status that reports that it waits, or that it continues. */
   *#statusInside(event: AgentEvent & { type: "status" }): Iterable<string> {
     const turn = this.#turn;
     if (turn === undefined) {
@@ -115,7 +116,7 @@ class ConversationOrder {
   }
 }
 
-/** Where a turn stands between its events. */
+/** State of a turn between its events. */
 type Phase = "opened" | "between-steps" | "generating" | "running-tools" | "failed" | "done";
 
 class TurnOrder {
@@ -123,21 +124,21 @@ class TurnOrder {
   #phase: Phase = "opened";
   #stepId: string | undefined;
   readonly #stepIds = new Set<string>();
-  /** The calls of the current step, with whether each has its result. */
+  /** The calls of the current step, true for those that have their result. */
   #calls = new Map<string, boolean>();
-  /** The requests of the turn, with whether each has its response. */
+  /** The requests of the turn, true for those that have their response. */
   readonly #requests = new Map<string, boolean>();
-  /** Whether the last status said that the turn waits. */
+  /** True if the last status reported that the turn waits. */
   waits = false;
   #steered = false;
-  /** The kinds of content that the step has. */
+  /** True if the step has text; `#reasoned` if it has reasoning. */
   #said = false;
   #reasoned = false;
-  /** Whether the answer of the step did not match. */
+  /** True if the answer of the step did not match. */
   #rejected = false;
   #usageSeen = false;
   #usages: Usage[] = [];
-  /** Usage of the latest step; undefined when that step reported none. */
+  /** Usage of the latest step; undefined if that step reported none. */
   #stepUsage: Usage | undefined;
   #reason: string | undefined;
 
@@ -170,7 +171,7 @@ class TurnOrder {
         return;
       case "tool-call":
         yield* this.#generate(event.stepId);
-        // Only in its own step: some models number their calls anew in each step.
+        // Only in its own step: some models number their calls again in each step.
         if (this.#calls.has(event.toolCallId)) yield `call ${event.toolCallId} came twice`;
         this.#calls.set(event.toolCallId, false);
         return;
@@ -214,17 +215,17 @@ class TurnOrder {
         }
         return;
       default:
-        // A kind that was added later: where it stands is not for this check to say.
+        // A kind that was added later: this check does not know its place.
         return event satisfies never;
     }
   }
 
-  /** An event of a step's generation; opens the step where it is the first. */
+  /** Checks an event of a step's generation; opens the step if it is the first. */
   *#generate(stepId: string | undefined): Iterable<string> {
     if (this.#phase !== "generating") {
       const open = [...this.#calls].filter(([, answered]) => !answered).map(([id]) => id);
       if (open.length > 0) yield `a new step, but call ${open.join(", ")} has no result`;
-      // A step of reasoning alone is what a node left that died in it: the model was asked again.
+      // A step of reasoning alone is left by a node that died in it: the model was called again.
       const isLeft = this.#reasoned && !this.#said;
       if (this.#phase === "running-tools" && this.#calls.size === 0 && !this.#rejected && !isLeft)
         yield "a new step behind a step without calls";
@@ -289,11 +290,11 @@ class TurnOrder {
   }
 
   *#endOfSteps(reason: string): Iterable<string> {
-    // A step that its node did not live to complete has no step-complete.
+    // A step whose node died before completing it has no step-complete.
     if (this.#phase === "generating" && reason !== "interrupted")
       yield `step ${this.#stepId} has no step-complete`;
     const open = [...this.#calls].filter(([, answered]) => !answered).map(([id]) => id);
-    // Only calls that nobody here runs may stay open: they are the caller's.
+    // Only calls that do not run here may stay open: they are the caller's.
     if (open.length > 0 && reason !== "tool-calls") yield `call ${open.join(", ")} has no result`;
   }
 

@@ -10,16 +10,16 @@ export interface FoldedMessage {
   readonly parts: readonly Chunk[];
 }
 
-/** What a client knows of a conversation after some frames. */
+/** State of a client for a conversation after some frames. */
 export interface FoldedConversation {
   /** Everything that is committed, by seq. */
   readonly chunks: readonly StoredChunk[];
   /** Committed messages, then those of the open turn that are not committed yet. */
   readonly messages: readonly FoldedMessage[];
   readonly status: string | undefined;
-  /** The cursor to come back with. */
+  /** The cursor to reconnect with. */
   readonly cursor: string | undefined;
-  /** Turns that were told to be sealed, with their reasons. */
+  /** Turns that were reported sealed, with their reasons. */
   readonly sealed: ReadonlyMap<string, string>;
 }
 
@@ -31,10 +31,9 @@ interface Provisional {
 }
 
 /**
- * A reference client: folds frames into what a page would show. Committed chunks replace what was provisional of
- * the same message, a reset and a seal end what is provisional of a turn, and events about a committed message
- * say nothing new. So it ends in the same state however often it was cut off and resumed, which is what it is
- * here to check.
+ * A reference client: folds frames into what a page would show. Committed chunks replace the provisional state of the
+ * same message, a reset and a seal end the provisional state of a turn, and events about a committed message change
+ * nothing. So it ends in the same state however often it was cut off and resumed, which it is meant to check.
  */
 export class FrameFold {
   readonly #chunks = new Map<number, StoredChunk>();

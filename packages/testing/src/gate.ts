@@ -1,16 +1,16 @@
-/** A door that a test opens: whoever waits at it goes on then, and not before. */
+/** A gate that a test opens: waiting code continues then, and not before. */
 export interface Gate {
-  /** Lets everyone through, now and later. */
+  /** Lets all waiting code continue, now and later. */
   open(): void;
   /** Resolves when the gate is open. */
   readonly opened: Promise<void>;
-  /** Resolves when someone first waits at the gate: how a test knows how far things have come. */
+  /** Resolves when code first waits at the gate: shows a test how far the code has run. */
   readonly reached: Promise<void>;
   /** Waits at the gate. */
   wait(): Promise<void>;
 }
 
-/** A closed gate. */
+/** Creates a closed gate. */
 export function gate(): Gate {
   let open = () => {};
   let reach = () => {};

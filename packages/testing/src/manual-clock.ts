@@ -1,18 +1,18 @@
 import type { Clock } from "@parley/core";
 
-/** A clock that stands still until the test moves it. */
+/** A clock that advances only when the test moves it. */
 export interface ManualClock extends Clock {
   /**
-   * Lets time pass. Timers fire one after the other, each at its own time, and whatever one of them sets off has
-   * run as far as it can before the next one fires. `advance(0)` only waits for what is under way.
+   * Advances the time. Timers fire one after the other, each at its own time, and everything that one of them
+   * triggers has run as far as it can before the next one fires. `advance(0)` only waits for code in progress.
    */
   advance(ms: number): Promise<void>;
   /**
-   * Time passes and nobody notices, as for a process that was suspended: timers that came due meanwhile fire with
-   * the next `advance`, late.
+   * Advances the time unnoticed, as for a process that was suspended: timers that came due meanwhile fire with the
+   * next `advance`, late.
    */
   jump(ms: number): void;
-  /** How many timers are set. */
+  /** Number of timers that are set. */
   readonly pending: number;
 }
 
@@ -28,7 +28,7 @@ interface Timer {
   readonly callback: () => void;
 }
 
-/** A clock under the test's hand. Wall time and monotonic time move together. */
+/** Creates a clock that the test controls. Wall time and monotonic time move together. */
 export function createManualClock(options: ManualClockOptions = {}): ManualClock {
   const start = options.now ?? 1_700_000_000_000;
   const timers = new Set<Timer>();
@@ -76,8 +76,8 @@ export function createManualClock(options: ManualClockOptions = {}): ManualClock
 }
 
 /**
- * Resolves when every promise that can settle without time or input has done so: a message to oneself comes after
- * all of them.
+ * Resolves when every promise that can settle without time or input has done so: a message to the same process
+ * arrives after all of them.
  */
 export function settle(): Promise<void> {
   return new Promise((resolve) => {

@@ -1,6 +1,9 @@
 import type { SecretStore, Secrets } from "@parley/core/ports";
 
-/** Secrets that are stored as they are, for tests of what uses them. One process: nobody else holds anything. */
+/**
+ * Creates secrets that are stored unencrypted, for tests of code that uses them. One process: there is no other
+ * holder.
+ */
 export function createPlainSecrets(store: SecretStore): Secrets {
   let last: Promise<unknown> = Promise.resolve();
   return {

@@ -1,9 +1,9 @@
 import type { WebhookAnswer, WebhookPost, WebhookTransport } from "@parley/core/runtime";
 
-/** A transport that keeps what it is given. */
+/** A transport that keeps its posts. */
 export interface RecordingWebhooks {
   readonly transport: WebhookTransport;
-  /** What was posted, in order, with its body as data. */
+  /** The posts, in order, with their bodies as data. */
   readonly posts: readonly RecordedPost[];
 }
 
@@ -18,7 +18,10 @@ export interface RecordedPost extends Omit<WebhookPost, "body"> {
   };
 }
 
-/** Creates a transport that sends nothing: it answers as it is told, 200 by default, and waits `delayMs` after a failure. */
+/**
+ * Creates a transport that sends nothing: it returns the given answers, 200 by default, and waits `delayMs` after a
+ * failure.
+ */
 export function createRecordingWebhooks(
   options: {
     readonly answer?: (post: RecordedPost, signal: AbortSignal) => WebhookAnswer | Promise<WebhookAnswer>;

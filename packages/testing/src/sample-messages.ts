@@ -29,12 +29,12 @@ export const everyPart: MessageContentPart[] = [
   { type: "error", message: "The connection failed", code: "network" },
 ];
 
-/** An id that no other case uses, also in a shared database. */
+/** Returns an id that no other case uses, also in a shared database. */
 export function uniqueId(): string {
   return crypto.randomUUID();
 }
 
-/** A user message of one text. */
+/** Makes a user message of one text. */
 export function text(
   conversationId: string,
   content: string,
@@ -49,7 +49,7 @@ export function text(
   };
 }
 
-/** A turn with a question, an answer and a tool's result. */
+/** Makes a turn with a question, an answer and a tool's result. */
 export function sampleTurn(conversationId: string): ConversationTurn {
   const createdAt = new Date(1_700_000_000_000);
   return {

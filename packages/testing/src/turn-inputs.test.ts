@@ -47,7 +47,7 @@ async function drive(
   }
 }
 
-/** A turn whose commits are kept, and answered by `onCommit`. */
+/** Runs a turn whose commits are kept, and answered by `onCommit`. */
 function play(options: {
   readonly script: Parameters<typeof createScriptedProvider>[0];
   readonly tools: readonly Tool<never>[];
@@ -294,7 +294,8 @@ describe("a turn that can wait", () => {
     const { reason, messages } = await outcome;
     expect(reason).toBe("stop");
     expect(paid).toEqual(["2"]);
-    // The result of the second call is committed with what waited; the first was decided before the turn could wait.
+    // The result of the second call is committed with the waiting one; the first was decided before the turn could
+    // wait.
     expect(commits.map(({ phase, wait = false, messages: of }) => [phase, wait, results(of).length])).toEqual(
       [
         ["generation", false, 0],

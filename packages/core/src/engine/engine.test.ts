@@ -44,7 +44,7 @@ import { InMemoryConversationStore } from "./in-memory-conversation-store.js";
 
 const conversationId = "c1";
 
-/** Each look at it is a millisecond later. */
+/** Advances by a millisecond with each read. */
 function tickingClock(): Clock {
   let now = 1_000;
   return { now: () => ++now, monotonic: () => ++now, after: () => () => {} };
@@ -846,7 +846,7 @@ describe("with a store and a history builder of one's own", () => {
     };
   }
 
-  /** Does what one writes who reads only the published interface: everything stored, then the new messages. */
+  /** Builds what a user of only the published interface would: everything stored, then the new messages. */
   const ownBuilder: HistoryBuilder = {
     async buildHistory({ conversation, store, newUserMessages }) {
       return {
@@ -902,7 +902,7 @@ describe("with a store and a history builder of one's own", () => {
 });
 
 describe("for any script", () => {
-  /** An entry, given what stops the turn. */
+  /** Script entry, built from the controller that stops the turn. */
   type Entry = (abort: AbortController) => ScriptEntry;
   const always =
     (made: ScriptEntry): Entry =>
@@ -975,7 +975,7 @@ function stepsOf(turn: ConversationTurn) {
   return (turn.metadata?.steps ?? []) as { ttftMs: number; decodeMs: number; genTotalMs: number }[];
 }
 
-/** The ids of calls without exactly one result. */
+/** Returns the ids of calls without exactly one result. */
 function openCalls(list: readonly ConversationMessage[]): string[] {
   const results = new Map<string, number>();
   const calls: string[] = [];

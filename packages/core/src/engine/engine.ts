@@ -29,7 +29,7 @@ import { type StreamingTurn, TurnFeed, type TurnOutput, TurnTextDelta } from "./
 
 export type { StreamingTurn, StreamingTurnEvent, TurnOutput } from "./streaming-turn.js";
 
-/** What may be said for one turn, or for all turns of an engine. The turn's word wins. */
+/** Options for one turn, or for all turns of an engine. The turn's value wins. */
 export interface TurnOptions {
   /** Tools that run here. Without any, a turn makes one provider call and leaves the calls to the caller. */
   tools?: readonly Tool<never>[];
@@ -42,12 +42,12 @@ export interface TurnOptions {
   approve?: Approve;
 }
 
-/** One turn for the engine: what opens it, who answers, and what the model may be shown. */
+/** Input of one engine turn: the messages that open it, the model, and what the model may be shown. */
 export interface TurnInput extends TurnOptions {
   conversationId: ConversationId;
   /**
-   * What opens the turn: at least one message, all of this conversation. Usually the user's; the results of calls
-   * that an earlier turn left to the caller come in this way too, as tool messages.
+   * Messages that open the turn: at least one, all of this conversation. Usually the user's; the results of calls
+   * that an earlier turn left to the caller are passed here too, as tool messages.
    */
   userMessages: ConversationMessage[];
   provider: ProviderAdapter;
@@ -65,11 +65,11 @@ export interface ConversationEngine {
   readonly historyBuilder: HistoryBuilder;
   /** Runs a turn to its end. */
   runTurn(input: TurnInput): Promise<TurnOutput>;
-  /** Runs a turn and tells what happens meanwhile. */
+  /** Runs a turn and reports its events meanwhile. */
   runStreamingTurn?(input: TurnInput): Promise<StreamingTurn>;
 }
 
-/** What the engine is made of, and defaults for its turns. */
+/** Components of the engine, and defaults for its turns. */
 export interface DefaultConversationEngineOptions extends TurnOptions {
   store: ConversationStore;
   historyBuilder: HistoryBuilder;
@@ -79,14 +79,14 @@ export interface DefaultConversationEngineOptions extends TurnOptions {
 }
 
 /**
- * Runs turns on any `ConversationStore`: stores the input, builds the history, asks the model, runs its tools, and
- * stores what came of it.
+ * Runs turns on any `ConversationStore`: stores the input, builds the history, calls the model, runs its tools, and
+ * stores the result.
  *
  * - A conversation that does not exist is `conversation_not_found`; no input, or a message that names another
- *   conversation or none, is `invalid_request`. Both are told before anything is written.
+ *   conversation or none, is `invalid_request`. Both are thrown before anything is written.
  * - The input is stored first. With tools, each step's messages are stored before its tools start and before the next
- *   step; without, the answer is stored when it is complete. A partial answer is stored when the turn ends, not
- *   while it streams.
+ *   step; without, the answer is stored when it is complete. A partial answer is stored when the turn ends, not while
+ *   it streams.
  * - A turn is always stored, also when it failed or was stopped: with the partial answer and with a result for every
  *   open call, so the next turn finds a history that it can send. After a failure `final` and `runTurn` reject with
  *   the `ParleyError`; after an abort they resolve, and `turn.metadata.reason` is `aborted`.
@@ -139,7 +139,7 @@ export class DefaultConversationEngine implements ConversationEngine {
     void this.#run(input, conversation, feed);
   }
 
-  /** Never rejects: whatever happens is told by the feed. */
+  /** Never rejects: every outcome is reported by the feed. */
   async #run(input: TurnInput, conversation: Conversation, feed: TurnFeed): Promise<void> {
     const opened = { id: this.#ids.next(), createdAt: new Date(this.#clock.now()) };
     let outcome: TurnOutcome;
@@ -154,7 +154,7 @@ export class DefaultConversationEngine implements ConversationEngine {
       if (outcome.error === undefined) feed.complete(output);
       else feed.fail(outcome.error);
     } catch (thrown) {
-      // Where the turn itself failed, that is what the caller needs to know, not that storing failed as well.
+      // If the turn itself failed, the caller needs that error, not the one from storing it.
       feed.fail(outcome.error ?? toParleyError(thrown, "store_unavailable"));
     }
   }
@@ -195,7 +195,7 @@ export class DefaultConversationEngine implements ConversationEngine {
       const { messages, manifest } = await this.historyBuilder.buildHistory({
         conversation,
         store: this.store,
-        // Copies, because a builder may keep what it is given while the turn goes on.
+        // Copies, because a builder may keep what it is given while the turn continues.
         newUserMessages: [...userMessages],
         turnMessages: [...turnMessages],
         tools: definitions,
@@ -209,7 +209,7 @@ export class DefaultConversationEngine implements ConversationEngine {
     };
   }
 
-  /** Drives the turn to its end, whoever watches. */
+  /** Drives the turn to its end, with or without a reader. */
   async #follow(setup: TurnSetup, feed: TurnFeed): Promise<TurnOutcome> {
     const teller = new EventTeller(feed, this.#clock);
     const events = runTurn(setup);
@@ -287,8 +287,9 @@ function systemMessages(instructions: string | undefined): ProviderMessage[] {
 }
 
 /**
- * The history with each message once and with what the running turn has made. A builder that knows nothing of
- * running turns reads the stored input and appends it again: where a message comes twice, its place in the log counts.
+ * Returns the history with each message once and with the messages of the running turn. A builder that knows nothing
+ * of running turns reads the stored input and appends it again: if a message appears twice, its place in the log
+ * counts.
  */
 function withTurn(
   history: readonly ConversationMessage[],
@@ -317,7 +318,7 @@ function summaryOf(outcome: TurnOutcome): Record<string, unknown> {
   };
 }
 
-/** Tells the reader of a turn what the turn loop's events mean. */
+/** Publishes the turn loop's events to the reader of a turn. */
 class EventTeller {
   readonly #feed: TurnFeed;
   readonly #clock: Clock;
@@ -361,7 +362,7 @@ class EventTeller {
         break;
       }
       default:
-        // The rest is told by the output: metrics, the reason, the failure.
+        // The rest is part of the output: metrics, the reason, the failure.
         break;
     }
   }

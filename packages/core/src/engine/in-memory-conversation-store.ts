@@ -22,7 +22,7 @@ import type {
 
 interface Log {
   conversation: Conversation;
-  /** Counts the updates of the whole store: orders conversations that were updated in the same millisecond. */
+  /** Number of updates of the whole store: orders conversations that were updated in the same millisecond. */
   updateNumber: number;
   readonly messages: ConversationMessage[];
   /** The first seq of each message, beside `messages`. */
@@ -32,13 +32,13 @@ interface Log {
 }
 
 /**
- * A store that forgets everything with its process: for tests, examples and local use.
+ * A store whose contents end with its process: for tests, examples and local use.
  *
- * It keeps the promises of every store of Parley. A message or turn whose id is already there is not written
- * again; one that names an unknown conversation is `conversation_not_found`, and one whose id belongs to another
- * conversation is `invalid_request`. An append is whole or not at all. What goes in and what comes out are copies,
- * so nobody can change what is stored. An append costs the same however long the conversation is, and so does a
- * page read from the newest end.
+ * It keeps the guarantees of every store of Parley. A message or turn whose id is already there is not written again;
+ * one that names an unknown conversation is `conversation_not_found`, and one whose id belongs to another
+ * conversation is `invalid_request`. An append is whole or not at all. Input and output are copied, so no caller can
+ * change what is stored. An append costs the same however long the conversation is, and so does a page read from the
+ * newest end.
  */
 export class InMemoryConversationStore implements ConversationStore, NewestFirstReader {
   readonly #logs = new Map<ConversationId, Log>();
@@ -206,7 +206,7 @@ function refuseForeign(
   });
 }
 
-/** One seq per part; a message without parts stands in the log as one empty text. */
+/** Returns one seq per part; a message without parts is stored as one empty text. */
 function seqsOf(message: ConversationMessage): number {
   return Math.max(1, message.content.length);
 }
@@ -216,7 +216,7 @@ function boundOf(limit: number | undefined): number {
   return limit > 0 ? Math.floor(limit) : 0;
 }
 
-/** How many of the ascending numbers are below `bound`. */
+/** Counts the ascending numbers that are below `bound`. */
 function placeOf(ascending: readonly number[], bound: number): number {
   let low = 0;
   let high = ascending.length;

@@ -8,9 +8,12 @@ import { titleOf } from "../messages/text/title.js";
 import { checkPlain } from "../plain-data.js";
 import type { MemoryStore, Thread } from "../ports.js";
 
-/** Whose messages an `InMemoryMemoryStore` holds. */
+/** Options of an `InMemoryMemoryStore`. */
 export interface InMemoryMemoryStoreOptions {
-  /** Whose threads these are; another `resourceId` is refused. Default: each thread belongs to whom it was saved for. */
+  /**
+   * Owner of these threads; another `resourceId` is refused. Default: each thread belongs to the owner it was saved
+   * for.
+   */
   readonly owner?: string;
 }
 
@@ -21,12 +24,12 @@ interface StoredThread {
 }
 
 /**
- * Messages in canonical form that are forgotten with their process: for tests, examples and agents without a database.
+ * Messages in canonical form that end with their process: for tests, examples and agents without a database.
  *
- * It keeps the promises of `PostgresMemoryStore`. A message is given back as it was saved (a file's bytes as base64, and
- * tool parts with the values that their texts stand for), in the order of saving; saving the same id again changes
- * nothing. A save is whole or not at all. A thread that is not there yet is made with its first message, and one without
- * a title gets it from its first user message. What goes in and what comes out are copies.
+ * It keeps the guarantees of `PostgresMemoryStore`. A message is given back as it was saved (a file's bytes as
+ * base64, and tool parts with the values that their texts encode), in the order of saving; saving the same id again
+ * changes nothing. A save is whole or not at all. A thread that does not exist yet is created with its first message,
+ * and one without a title gets it from its first user message. Input and output are copied.
  */
 export class InMemoryMemoryStore implements MemoryStore {
   readonly #threads = new Map<string, StoredThread>();
@@ -81,7 +84,7 @@ export class InMemoryMemoryStore implements MemoryStore {
     return stored === undefined ? null : copyOf(stored.thread);
   }
 
-  /** Makes the thread, or replaces its title, metadata and times. */
+  /** Creates the thread, or replaces its title, metadata and times. */
   async saveThread(args: { thread: Thread }): Promise<void> {
     const { thread } = args;
     this.#checkOwner(thread.id, thread.resourceId, { threadId: thread.id });

@@ -4,11 +4,11 @@ import type { Conversation, ConversationMessage } from "../messages/message.js";
 import type { ToolCallContentPart, ToolResultContentPart } from "../messages/part.js";
 import type { ConversationTurn } from "../ports.js";
 
-/** What a turn left behind. */
+/** Result of a turn. */
 export interface TurnOutput {
   /** The conversation after this turn. */
   conversation: Conversation;
-  /** The turn as it was stored. `metadata.reason` says why it ended. */
+  /** The turn as it was stored. `metadata.reason` is the reason it ended. */
   turn: ConversationTurn;
   /** The assistant messages of this turn, in order. */
   assistantMessages: ConversationMessage[];
@@ -17,7 +17,7 @@ export interface TurnOutput {
 }
 
 /**
- * What a running turn says. `delta` carries the assistant message with its text so far, built when it is read;
+ * Event of a running turn. `delta` carries the assistant message with its text so far, built when it is read;
  * `textDelta` beside it is the increment.
  */
 export type StreamingTurnEvent =
@@ -29,28 +29,28 @@ export type StreamingTurnEvent =
   | { type: "completed"; output: TurnOutput };
 
 /**
- * A turn under way. It goes on whether or not anyone reads: iterating only watches, leaving the iteration stops
- * the watching, and the turn is stopped by its signal alone. One iteration sees every event from the first on; a
- * reader that is far behind gets the text it missed in fewer, longer deltas.
+ * A running turn. It continues with or without a reader: iterating only observes it, leaving the iteration stops
+ * observing, and only its signal stops the turn. One iteration receives every event from the first one; a reader that
+ * is far behind gets the text it missed in fewer, longer deltas.
  *
- * `final` and the iteration agree: either the last event is `completed` with the output that `final` resolves to,
- * or the turn failed, and the iteration ends by throwing the `ParleyError` that `final` rejects with. A rejection
- * that nobody awaits is not reported as unhandled.
+ * `final` and the iteration agree: either the last event is `completed` with the output that `final` resolves to, or
+ * the turn failed, and the iteration ends by throwing the `ParleyError` that `final` rejects with. A rejection that
+ * no caller awaits is not reported as unhandled.
  */
 export interface StreamingTurn extends AsyncIterable<StreamingTurnEvent> {
   final: Promise<TurnOutput>;
 }
 
-/** How many events may wait for a reader before text is joined. */
+/** Number of events that may wait for a reader before text is joined. */
 const maxWaiting = 256;
 
-/** The reader's side of a running turn, and where the engine writes. */
+/** The reader's side of a running turn, written to by the engine. */
 export class TurnFeed implements StreamingTurn {
   readonly final: Promise<TurnOutput>;
   #settle: { resolve: (output: TurnOutput) => void; reject: (error: ParleyError) => void } | undefined;
   readonly #events = new Channel<StreamingTurnEvent>({ join, joinAbove: maxWaiting });
 
-  /** `unread` says that nobody will iterate, so that nothing is kept for it. */
+  /** With `unread`, no caller will iterate, so nothing is kept for it. */
   constructor(options: { unread?: boolean } = {}) {
     if (options.unread === true) void this.#events.return();
     this.final = new Promise((resolve, reject) => {
@@ -59,7 +59,7 @@ export class TurnFeed implements StreamingTurn {
     this.final.catch(() => {});
   }
 
-  /** False when nobody reads, or will: then nothing needs to be pushed. */
+  /** False if there is no reader and will be none: then nothing needs to be pushed. */
   get watched(): boolean {
     return !this.#events.left;
   }
@@ -84,7 +84,7 @@ export class TurnFeed implements StreamingTurn {
   }
 }
 
-/** Two events as one, where the second only continues the text of the first. */
+/** Joins two events into one if the second only continues the text of the first. */
 function join(last: StreamingTurnEvent, next: StreamingTurnEvent): StreamingTurnEvent | undefined {
   if (last instanceof TurnTextDelta && next instanceof TurnTextDelta) return last.joined(next);
   if (last.type !== "reasoning-delta" || next.type !== "reasoning-delta") return undefined;
@@ -92,7 +92,7 @@ function join(last: StreamingTurnEvent, next: StreamingTurnEvent): StreamingTurn
   return { ...next, textDelta: last.textDelta + next.textDelta };
 }
 
-/** A text increment. The message with the text so far is built only when someone reads it. */
+/** A text increment. The message with the text so far is built only when it is read. */
 export class TurnTextDelta {
   readonly type = "delta";
   readonly textDelta: string;
@@ -109,12 +109,12 @@ export class TurnTextDelta {
     return { ...this.#envelope, content: [{ type: "text", text: this.#text }] };
   }
 
-  /** As plain data, for those who pass events on as JSON. */
+  /** Returns plain data, for callers that pass events on as JSON. */
   toJSON(): { type: "delta"; delta: ConversationMessage; textDelta: string } {
     return { type: this.type, delta: this.delta, textDelta: this.textDelta };
   }
 
-  /** This increment and the next one as one, if they belong to the same message. */
+  /** Joins this increment and the next one if they belong to the same message. */
   joined(next: TurnTextDelta): TurnTextDelta | undefined {
     if (next.#envelope.id !== this.#envelope.id) return undefined;
     return new TurnTextDelta(this.textDelta + next.textDelta, next.#text, next.#envelope);

@@ -143,7 +143,7 @@ const bytes = (messages: readonly ConversationMessage[]) =>
   toProviderMessages(messages).map((each) => JSON.stringify(each));
 
 describe("for any history, from one turn to the next", () => {
-  /** The log as it stood when each turn had only its input. */
+  /** Returns the log as it was when each turn had only its input. */
   function moments(log: readonly HistoryEntry[]): { before: HistoryEntry[]; input: HistoryEntry[] }[] {
     const turns = [...new Set(log.map((entry) => entry.turnId))];
     return turns.map((turnId) => {

@@ -22,23 +22,23 @@ import { type TextCounter, tokenScale } from "./token-scale.js";
 import type { WindowPiece } from "./window-piece.js";
 
 export interface BudgetedHistoryBuilderOptions {
-  /** Used where a request brings none. */
+  /** Used if a request brings none. */
   budget?: HistoryBudget;
-  /** Used where a request brings none. Default: a token counter of its own. */
+  /** Used if a request brings none. Default: a token counter of its own. */
   tokens?: TextCounter;
-  /** The share of the budget that is set free when messages must go. Default 0.25 (see `WindowOptions`). */
+  /** Share of the budget that is freed when messages must go. Default 0.25 (see `WindowOptions`). */
   slack?: number;
-  /** The most turns to show before the new messages. Default: as many as fit. */
+  /** Maximum number of turns to show before the new messages. Default: as many as fit. */
   maxTurns?: number;
 }
 
 /**
- * Shows the model the newest messages that fit, cut between turns, then between steps, never between a call and
- * its result; summaries stand in for what they cover. Reads from the newest end and no further than the budget
- * reaches. An input that alone exceeds the budget is `context_overflow`.
+ * Shows the model the newest messages that fit, cut between turns, then between steps, never between a call and its
+ * result; summaries replace what they cover. Reads from the newest end and no further than the budget reaches. An
+ * input that alone exceeds the budget is `context_overflow`.
  *
- * Holds nothing between two calls: where the last window began comes from the request's `previous`, and what was read
- * and lowered for it from the request's `kept`. With it or without, the result is the same.
+ * Holds no state between two calls: the start of the last window comes from the request's `previous`, and what was
+ * read and lowered for it from the request's `kept`. The result is the same with and without it.
  */
 export class BudgetedHistoryBuilder implements HistoryBuilder {
   readonly #budget: HistoryBudget | undefined;
@@ -100,13 +100,13 @@ export class BudgetedHistoryBuilder implements HistoryBuilder {
   }
 }
 
-/** The window, and the number of messages that were not read, where it is known. */
+/** The window, and the number of messages that were not read, if known. */
 interface SelectedWindow {
   readonly window: WindowSelection;
   readonly unread: number | undefined;
 }
 
-/** Chooses the window: continued from the conversation's last request where that is possible, else from its log. */
+/** Chooses the window: continued from the conversation's last request if possible, otherwise from its log. */
 async function selectFrom(
   req: HistoryBuildRequest,
   kept: KeptHistory,
@@ -116,7 +116,7 @@ async function selectFrom(
   const { store, conversation } = req;
   const { rule, slices } = how;
   if (!canReadNewest(store)) return selectFromList(req, createWindowSelector(options));
-  // Counts that are not known to be comparable are made anew for each request.
+  // Counts that are not known to be comparable are made again for each request.
   if (rule === undefined || rule !== kept.rule) {
     kept.settled = undefined;
     kept.chain = new RequestChain();
@@ -149,7 +149,7 @@ async function selectFromList(req: HistoryBuildRequest, selector: WindowSelector
   return { window: selector.finish(), unread: entries.length };
 }
 
-/** The lists of all pieces as one. Several times as quick as `flatMap`, and a window may have many thousand pieces. */
+/** Joins the lists of all pieces. Several times as fast as `flatMap`, and a window may have many thousand pieces. */
 function joined<Item>(
   pieces: readonly WindowPiece[],
   listOf: (piece: WindowPiece) => readonly Item[],
@@ -159,7 +159,7 @@ function joined<Item>(
   return all;
 }
 
-/** Instructions and tools count only where there are some. */
+/** Counts instructions and tools only if there are any. */
 function fixedPart<Value extends { readonly length: number }, Part>(
   value: Value | undefined,
   make: (value: Value) => Part,
@@ -172,7 +172,7 @@ function notAmong(stored: readonly ConversationMessage[], req: HistoryBuildReque
   return [...req.newUserMessages, ...(req.turnMessages ?? [])].filter((message) => !known.has(message.id));
 }
 
-/** The seqs that the messages of a whole log have: one for each part, and one for a message without any. */
+/** Numbers the messages of a whole log: one seq for each part, and one for a message without any. */
 function numberMessages(messages: readonly ConversationMessage[]): HistoryEntry[] {
   let next = 1;
   return messages.map((message) => {

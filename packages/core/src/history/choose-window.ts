@@ -7,15 +7,15 @@ import type { MessageMeter } from "./message-tokens.js";
 import { calibrated } from "./token-scale.js";
 import { isBefore, type MeasuredTurn, measurePiece, type WindowPiece } from "./window-piece.js";
 
-/** What a window holds, and what it leaves out. */
+/** Contents of a window, and what it leaves out. */
 export interface WindowSelection {
   /** In the order in which the model reads them. */
   readonly pieces: readonly WindowPiece[];
-  /** Of everything that is shown, with instructions and tools. */
+  /** Cost of everything that is shown, with instructions and tools. */
   readonly cost: ContextCost;
-  /** Whether messages had no room. What a summary stands for has not been cut off. */
+  /** True if messages had no room. A message that a summary replaces has not been cut off. */
   readonly truncated: boolean;
-  /** How many messages were read and had no room. */
+  /** Number of messages that were read and had no room. */
   readonly left: number;
   /** By seq, oldest first. */
   readonly dropped: readonly DroppedRange[];
@@ -23,22 +23,22 @@ export interface WindowSelection {
   readonly isWhole: boolean;
 }
 
-/** What was read, and how to choose from it. */
+/** Entries that were read, and the rules for choosing from them. */
 export interface WindowCandidates {
   /** Turns and summaries as they lie in the log, newest first. */
   readonly taken: readonly (MeasuredTurn | ActiveSummary)[];
-  /** What was read and cannot be part of the window, if reading stopped early. */
+  /** Entries that were read and cannot be part of the window, if reading stopped early. */
   readonly beyond: readonly HistoryEntry[];
-  /** Whether everything that may be shown was read: to the beginning, or as many turns as are wanted. */
+  /** True if everything that may be shown was read: to the beginning, or as many turns as are wanted. */
   readonly isComplete: boolean;
-  /** Whether it stopped because the budget was full. */
+  /** True if reading stopped because the budget was full. */
   readonly isOverBudget: boolean;
   /** The place of an entry, by message id, counted from the newest. */
   readonly rankOf: (messageId: string) => number;
   readonly measure: MessageMeter;
   /** Calibration of the meter's tokens. */
   readonly factor: number;
-  /** What instructions and tools take, and what the budget leaves beside them. */
+  /** Cost of instructions and tools; `limit` is what the budget leaves beside them. */
   readonly fixed: ContextCost;
   readonly limit: ContextCost;
   readonly slack: number;
@@ -55,22 +55,22 @@ interface Slot {
 interface Slots {
   /** In the order of taking. */
   readonly all: readonly Slot[];
-  /** How many of them must stay: the newest input with the newest step, or nothing. */
+  /** Number of slots that must stay: the newest input with the newest step, or nothing. */
   readonly required: number;
-  /** How many of them make up the turns that are cut at steps rather than left out. */
+  /** Number of slots that make up the turns that are cut at steps rather than left out. */
   readonly floor: number;
 }
 
 /**
- * Puts turns and summaries in the order of taking and takes the beginning that fits. Throws `context_overflow`
- * if not even the newest input, with the newest step, does.
+ * Puts turns and summaries in the order of taking and takes the beginning that fits. Throws `context_overflow` if not
+ * even the newest input with the newest step fits.
  */
 export function chooseWindow(candidates: WindowCandidates): WindowSelection {
   const slots = orderSlots(candidates);
   requireFit(sumCost(slots.all.slice(0, slots.required).map((slot) => slot.cost)), candidates);
   const kept = keepStart(slots, candidates) ?? takeAll(slots, candidates) ?? cutBack(slots, candidates);
   const isKept = new Set(kept.flatMap((slot) => slot.pieces));
-  // Mostly everything is kept.
+  // In most cases everything is kept.
   const left =
     kept === slots.all
       ? candidates.beyond
@@ -124,7 +124,7 @@ function orderSlots(candidates: WindowCandidates): Slots {
   };
 }
 
-/** A turn from its newest end: the inputs with the last step, then one step after the other. */
+/** Splits a turn from its newest end: the inputs with the last step, then one step after the other. */
 function splitForSteps(turn: MeasuredTurn): WindowPiece[][] {
   const last = turn.pieces.findLast((piece) => piece.kind === "step");
   const isHead = (piece: WindowPiece) => piece.kind === "input" || piece === last;
@@ -132,7 +132,7 @@ function splitForSteps(turn: MeasuredTurn): WindowPiece[][] {
   return [turn.pieces.filter(isHead), ...older.toReversed().map((piece) => [piece])];
 }
 
-/** Whether the turn has more than its input. */
+/** Returns true if the turn has more than its input. */
 export function hasStep(turn: MeasuredTurn): boolean {
   return turn.pieces.some((piece) => piece.kind === "step");
 }
@@ -141,7 +141,7 @@ function slotOf(pieces: readonly WindowPiece[]): Slot {
   return { pieces, cost: sumCost(pieces.map((piece) => piece.cost)) };
 }
 
-/** The window that begins where the last one began, if there was one and this fits. */
+/** Returns the window that begins where the last one began, if there was one and this fits. */
 function keepStart(slots: Slots, candidates: WindowCandidates): Slot[] | undefined {
   const { keepFrom, limit } = candidates;
   if (keepFrom === undefined || candidates.isOverBudget) return undefined;
@@ -155,8 +155,8 @@ function keepStart(slots: Slots, candidates: WindowCandidates): Slot[] | undefin
 }
 
 /**
- * What the last window had of a slot: all of it, nothing, or, where the window began inside a turn, its inputs
- * and the steps from there on.
+ * Returns the part of a slot that the last window had: all of it, nothing, or, if the window began inside a turn, its
+ * inputs and the steps from there on.
  */
 function partFrom(slot: Slot, keepFrom: number): Slot | undefined {
   const isKept = (piece: WindowPiece) => !piece.entries.some((entry) => isBefore(entry, keepFrom));
@@ -200,7 +200,7 @@ function describe(
   };
 }
 
-/** What is left out, by seq, oldest first. */
+/** Returns the ranges that are left out, by seq, oldest first. */
 function droppedRanges(
   pieces: readonly WindowPiece[],
   kept: readonly Slot[],
@@ -223,7 +223,7 @@ function droppedRanges(
   return dropped.sort((a, b) => a.firstSeq - b.firstSeq);
 }
 
-/** The kept pieces in the order of the log, each summary where what it covers began. */
+/** Returns the kept pieces in the order of the log, each summary at the start of what it covers. */
 function arrange(
   kept: readonly Slot[],
   isKept: ReadonlySet<WindowPiece>,

@@ -1,24 +1,23 @@
 import type { HistoryBudget } from "./history-builder.js";
 import { uncalibratedLimit } from "./token-scale.js";
 
-/** What something takes of a budget, in the three units that a budget may bound. Tokens are uncalibrated. */
+/** Amount of a budget in the three units that a budget may bound. Tokens are uncalibrated. */
 export interface ContextCost {
   readonly messages: number;
   readonly characters: number;
   readonly tokens: number;
 }
 
-/** Nothing. */
 export const noCost: ContextCost = { messages: 0, characters: 0, tokens: 0 };
 
-/** All units in which a cost is told. */
+/** All units of a cost. */
 export const costUnits = [
   "tokens",
   "characters",
   "messages",
 ] as const satisfies readonly (keyof ContextCost)[];
 
-/** Both together. */
+/** Adds two costs. */
 export function addCost(a: ContextCost, b: ContextCost): ContextCost {
   return {
     messages: a.messages + b.messages,
@@ -27,7 +26,7 @@ export function addCost(a: ContextCost, b: ContextCost): ContextCost {
   };
 }
 
-/** All together. */
+/** Sums costs. */
 export function sumCost(costs: Iterable<ContextCost>): ContextCost {
   let messages = 0;
   let characters = 0;
@@ -41,8 +40,8 @@ export function sumCost(costs: Iterable<ContextCost>): ContextCost {
 }
 
 /**
- * What a budget leaves beside a cost that is spent already. Units that it does not bound are unlimited. Its tokens are
- * calibrated ones: `factor` times those of a cost.
+ * Returns what a budget leaves beside a cost that is already spent. Units that it does not bound are unlimited. Its
+ * tokens are calibrated: `factor` times those of a cost.
  */
 export function remainingBudget(
   budget: HistoryBudget | undefined,
@@ -56,7 +55,7 @@ export function remainingBudget(
   };
 }
 
-/** A share of a limit, between 0 and 1. */
+/** Returns a share of a limit, between 0 and 1. */
 export function scaleCost(limit: ContextCost, share: number): ContextCost {
   return {
     messages: limit.messages * share,
@@ -65,7 +64,7 @@ export function scaleCost(limit: ContextCost, share: number): ContextCost {
   };
 }
 
-/** Whether a cost stays within a limit in every unit. */
+/** Returns true if a cost stays within a limit in every unit. */
 export function fits(cost: ContextCost, limit: ContextCost): boolean {
   return costUnits.every((unit) => cost[unit] <= limit[unit]);
 }

@@ -6,22 +6,22 @@ export interface SeqRange {
   readonly lastSeq: number;
 }
 
-/** A summary that is in force, with everything it stands for. */
+/** A summary that is in force, with everything it replaces. */
 export interface ActiveSummary {
   readonly entry: HistoryEntry;
   readonly ranges: readonly SeqRange[];
 }
 
-/** Which messages summaries stand for. Entries must come newest first. */
+/** Messages that summaries replace. Entries must come newest first. */
 export interface CoveredRanges {
   /**
-   * Takes the summary of a compaction. Undefined if a later one supersedes it: by covering its range, or its
-   * own row, and then the later one stands for all that the earlier one stood for.
+   * Adds the summary of a compaction. Undefined if a later one supersedes it: by covering its range, or its own row;
+   * the later one then replaces everything that the earlier one replaced.
    */
   add(entry: HistoryEntry, covers: { fromSeq: number; toSeq: number }): ActiveSummary | undefined;
-  /** Whether a summary stands for this message. One that is covered in part only is shown as it is. */
+  /** True if a summary replaces this message. One that is only partly covered is shown as it is. */
   hides(entry: HistoryEntry): boolean;
-  /** Whether a summary stands for this message and every older one, so that reading on is in vain. */
+  /** True if a summary replaces this message and every older one, so that there is no need to read further. */
   hidesFromHere(entry: HistoryEntry): boolean;
 }
 
@@ -46,7 +46,7 @@ export function createCoveredRanges(): CoveredRanges {
   };
 }
 
-/** The seqs of the entries that have some. */
+/** Returns the seqs of the entries that have some. */
 export function seqsOf(entries: readonly HistoryEntry[]): SeqRange[] {
   return entries.flatMap(({ firstSeq, lastSeq }) =>
     firstSeq === undefined || lastSeq === undefined ? [] : [{ firstSeq, lastSeq }],
@@ -58,7 +58,7 @@ function contains(outer: SeqRange, inner: Partial<SeqRange>): boolean {
   return outer.firstSeq <= inner.firstSeq && inner.lastSeq <= outer.lastSeq;
 }
 
-/** The same seqs in as few ranges as possible, in order. */
+/** Joins the same seqs into as few ranges as possible, in order. */
 function joinRanges(ranges: readonly SeqRange[]): SeqRange[] {
   const joined: { firstSeq: number; lastSeq: number }[] = [];
   for (const range of [...ranges].sort((a, b) => a.firstSeq - b.firstSeq)) {
@@ -70,7 +70,7 @@ function joinRanges(ranges: readonly SeqRange[]): SeqRange[] {
   return joined;
 }
 
-/** What is left of the ranges outside of others: in order, without overlaps. */
+/** Returns the ranges without others: in order, without overlaps. */
 export function subtractRanges(ranges: readonly SeqRange[], taken: readonly SeqRange[]): SeqRange[] {
   const holes = [...taken].sort((a, b) => a.firstSeq - b.firstSeq);
   const left: SeqRange[] = [];

@@ -5,7 +5,7 @@ import type { ConversationStore, HistoryEntry, ProviderMessage, ProviderToolDefi
 import type { KeptHistory } from "./kept-history.js";
 import type { TextCounter } from "./token-scale.js";
 
-/** How much a request may hold. Every bound that is given is honoured; none means all of the history. */
+/** Limits of a request. Every bound that is given is honored; none means all of the history. */
 export interface HistoryBudget {
   /** Max total messages to include (including the new user messages). */
   maxMessages?: number;
@@ -22,62 +22,62 @@ export interface PreviousCall {
   model?: string;
 }
 
-/** What is to be shown to the model in one call: the conversation, the new input and how much room there is. */
+/** Input for the messages of one model call: the conversation, the new input and the budget. */
 export interface HistoryBuildRequest {
   conversation: Conversation;
-  /** Store from which to load prior messages. Read from the newest end where it can (`NewestFirstReader`). */
+  /** Store from which to load prior messages. Read from the newest end if it can be (`NewestFirstReader`). */
   store: ConversationStore;
   /** The input of this turn. Left out of what the store returns, by id, then appended. */
   newUserMessages: ConversationMessage[];
   budget?: HistoryBudget;
   /**
-   * What the running turn has added behind its input so far: assistant, tool and steering messages in order.
-   * Left out of what the store returns, by id, then appended behind the input.
+   * Messages that the running turn has added after its input so far: assistant, tool and steering messages in order.
+   * Left out of what the store returns, by id, then appended after the input.
    */
   turnMessages?: readonly ConversationMessage[];
   /** System instructions. They always stay and count against the budget, but are not among the messages. */
   instructions?: string;
   /** The tools that the request will carry. They always stay and count against the token budget. */
   tools?: readonly ProviderToolDefinition[];
-  /** Chooses the calibration of the estimator; a switch of models is told in the manifest. */
+  /** Selects the calibration of the estimator; a switch of models is recorded in the manifest. */
   model?: string;
   /** Default: the estimator that the builder was made with. */
   tokens?: TextCounter;
-  /** Counts stored files for the model. Default: an ordinary size for each kind. */
+  /** Counts stored files for the model. Default: a typical size for each kind. */
   countFile?: FileCounter;
-  /** Lets the window begin where it began before, and tells whether the prefix was kept. */
+  /** Lets the window begin where it began before, and reports if the prefix was kept. */
   previous?: PreviousCall;
-  /** What the caller keeps of the conversation from request to request, so that only what was added is read. */
+  /** State that the caller keeps of the conversation from request to request, so that only what was added is read. */
   kept?: KeptHistory;
-  /** The model's window, noted in the manifest. */
+  /** The model's window, recorded in the manifest. */
   contextWindow?: number;
 }
 
-/** What the model is not shown. */
+/** Content that the model is not shown. */
 export interface HistoryDropped {
-  /** By seq, oldest first, with the reason: no room, or a summary stands in. */
+  /** By seq, oldest first, with the reason: no room, or replaced by a summary. */
   ranges: readonly DroppedRange[];
-  /** How many parts the ranges of reason `budget` hold. */
+  /** Number of parts in the ranges of reason `budget`. */
   parts: number;
-  /** How many messages had no room. Absent where the store was not read to its beginning. */
+  /** Number of messages that had no room. Absent if the store was not read to its beginning. */
   messages?: number;
 }
 
-/** What the model is shown, and what was left out to make it fit. */
+/** Messages that the model is shown, and what was left out to make them fit. */
 export interface HistoryBuildResult {
   /** Messages to send to the provider, in the correct order. */
   messages: ConversationMessage[];
-  /** True if older messages had to be dropped. What a summary stands for is not dropped. */
+  /** True if older messages had to be dropped. Messages that a summary replaces are not dropped. */
   truncated: boolean;
   dropped?: HistoryDropped;
   manifest?: ContextManifest;
-  /** `messages` as `toProviderMessages` gives them, where the manifest had to make them anyway. */
+  /** `messages` as `toProviderMessages` returns them, if the manifest had to make them anyway. */
   providerMessages?: ProviderMessage[];
-  /** The log's entries behind `messages`, in the same order, before any repair. */
+  /** The log's entries of `messages`, in the same order, before any repair. */
   entries?: readonly HistoryEntry[];
 }
 
-/** Decides what the model is shown of a conversation. */
+/** Selects the messages of a conversation that the model is shown. */
 export interface HistoryBuilder {
   buildHistory(req: HistoryBuildRequest): Promise<HistoryBuildResult>;
 }

@@ -1,7 +1,7 @@
 import type { Conversation, ConversationMessage } from "../messages/message.js";
 import type { AddedEntriesReader, ConversationStore, HistoryEntry, NewestFirstReader } from "../ports.js";
 
-/** The store as someone brings it who knows of the eight methods only. */
+/** Returns the store with only the eight methods, as an application may bring it. */
 export function withoutReader(store: ConversationStore): ConversationStore {
   return {
     createConversation: (input) => store.createConversation(input),
@@ -17,7 +17,7 @@ export function withoutReader(store: ConversationStore): ConversationStore {
 
 export const conversation: Conversation = { id: "c1", createdAt: new Date(0), updatedAt: new Date(0) };
 
-/** A log that can only be read, in pages, and counts how much of it was. */
+/** A log that can only be read, in pages, and counts how much of it was read. */
 export class LogReader implements NewestFirstReader {
   read = 0;
   readonly #log: readonly HistoryEntry[];
@@ -42,7 +42,7 @@ function unused(): never {
   throw new Error("Building a window only reads");
 }
 
-/** The reader as a store, of which a builder uses nothing else. */
+/** Returns the reader as a store, of which a builder uses nothing else. */
 export function storeOf(reader: LogReader): ConversationStore & NewestFirstReader {
   return {
     createConversation: unused,
@@ -57,12 +57,12 @@ export function storeOf(reader: LogReader): ConversationStore & NewestFirstReade
   };
 }
 
-/** A log that grows, read as from a database: every reader gets objects of its own. */
+/** A log that grows, read as from a database: every reader gets its own objects. */
 export class GrowingLog implements NewestFirstReader, AddedEntriesReader {
   entries: readonly HistoryEntry[] = [];
   view = 0;
   isGone = false;
-  /** Numbers of entries that were read from the newest end, and behind a seq. */
+  /** Number of entries that were read from the newest end, and after a seq. */
   read = 0;
   readAdded = 0;
 
@@ -82,7 +82,7 @@ export class GrowingLog implements NewestFirstReader, AddedEntriesReader {
   }
 }
 
-/** The log as a store, of which a builder uses nothing else. */
+/** Returns the log as a store, of which a builder uses nothing else. */
 export function growingStoreOf(log: GrowingLog): ConversationStore & NewestFirstReader & AddedEntriesReader {
   return {
     ...storeOf(new LogReader([])),

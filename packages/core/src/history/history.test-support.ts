@@ -32,7 +32,7 @@ export function result(toolCallId: string, text = "ok"): MessageContentPart {
 /** The same as a scale. */
 export const quarterScale = tokenScale(quarterTokens);
 
-/** What an entry of a log under construction may say beyond its message. */
+/** Fields of an entry of a log under construction beyond its message. */
 export type LogRow = Omit<HistoryEntry, "firstSeq" | "lastSeq">;
 
 /** Numbers a log as a store does: one seq for each part, from 1, without gaps. */
@@ -49,7 +49,7 @@ export function idsOf(messages: readonly ConversationMessage[]): string[] {
   return messages.map((each) => each.id);
 }
 
-/** What is wrong with the pairing of calls and results, if anything. */
+/** Returns the fault in the pairing of calls and results, if any. */
 export function pairingFault(messages: readonly ConversationMessage[]): string | undefined {
   let open: string[] = [];
   for (const each of messages) {
@@ -69,7 +69,7 @@ export function pairingFault(messages: readonly ConversationMessage[]): string |
 
 interface StepPlan {
   readonly text: string;
-  /** For each call, whether it has its result in a row of its own, in the step's shared row, or nowhere. */
+  /** For each call, the place of its result: a row of its own, the step's shared row, or nowhere. */
   readonly calls: readonly ("own" | "shared" | "missing" | "twice")[];
   readonly steering: boolean;
   readonly orphan: boolean;
@@ -78,9 +78,9 @@ interface StepPlan {
 interface TurnPlan {
   readonly inputs: readonly string[];
   readonly steps: readonly StepPlan[];
-  /** A compaction behind this turn: how many rows before its own it leaves out of what it covers. */
+  /** A compaction after this turn: number of rows before its own that it leaves out of what it covers. */
   readonly compaction: number | undefined;
-  /** Or, behind the given step of this turn. */
+  /** A compaction after the given step of this turn. */
   readonly compactionInside: number | undefined;
   readonly error: boolean;
 }
@@ -159,7 +159,7 @@ function addStep(
   index: number,
   add: (role: MessageRole, content: string | MessageContentPart[], step?: number) => void,
 ): void {
-  // Ids come again in every step, as some providers make them.
+  // Ids repeat in every step, as some providers make them.
   const calls = step.calls.map((_, place) =>
     call(`call_${place}`, JSON.stringify({ place, text: step.text })),
   );
@@ -173,14 +173,16 @@ function addStep(
   if (step.orphan) add("tool", [result("nobody", "orphan")], index);
 }
 
-/** Where a compaction begins that takes in the summary in force: behind what that one covers, or at the start. */
+/**
+ * Returns where a compaction begins that includes the summary in force: after what that one covers, or at the start.
+ */
 function afterSummary(log: readonly HistoryEntry[], toSeq: number): number {
   const last = log.findLast((entry) => entry.covers !== undefined);
-  // Only a range that has the earlier summary's row takes in that summary.
+  // Only a range that has the earlier summary's row includes that summary.
   return last?.covers === undefined || (last.lastSeq ?? 0) > toSeq ? 1 : last.covers.toSeq + 1;
 }
 
-/** The smallest number of newest rows, at least `least`, in front of which a compaction may end. */
+/** Returns the smallest number of newest rows, at least `least`, before which a compaction may end. */
 function boundaryBefore(rows: readonly LogRow[], least: number): number {
   for (let leave = least; leave < rows.length; leave++) {
     const next = rows[rows.length - leave];

@@ -12,7 +12,7 @@ import type { HistoryBuildRequest, HistoryBuildResult, PreviousCall } from "./hi
 import { conversation, GrowingLog, growingStoreOf } from "./history-store.test-support.js";
 import { KeptHistory } from "./kept-history.js";
 
-/** One look at the log by a running turn. */
+/** One read of the log by a running turn. */
 interface Look {
   /** Number of entries that were added since the last one. */
   readonly added: number;
@@ -20,7 +20,7 @@ interface Look {
   readonly instructions: string | undefined;
   readonly tools: boolean;
   readonly model: "m1" | "m2";
-  /** Usage that is reported before it, in relation to the estimate. */
+  /** Usage that is reported before it, relative to the estimate. */
   readonly usage: number | undefined;
   /** True if a message was hidden before it. */
   readonly hides: boolean;
@@ -46,7 +46,7 @@ const look: fc.Arbitrary<Look> = fc.record({
   hasInput: fc.integer({ min: 0, max: 5 }).map((n) => n === 0),
 });
 
-/** The messages of the turn that is open at the end of a log, as its loop holds them. */
+/** Returns the messages of the turn that is open at the end of a log, as its loop holds them. */
 function openTurn(log: readonly HistoryEntry[]) {
   const turnId = log.findLast((entry) => entry.turnId !== undefined)?.turnId;
   const own = log.filter((entry) => entry.turnId === turnId && entry.covers === undefined);
@@ -73,7 +73,7 @@ function hidingEntry(hidden: ConversationMessage): HistoryEntry {
   return { message: message(hiddenMessageId(data), "system", [{ type: "metadata", data }]) };
 }
 
-/** A conversation that grows from look to look, read by a builder that keeps it and by one that does not. */
+/** A conversation that grows between reads, read by a builder that keeps it and by one that does not. */
 class Conversation {
   readonly log = new GrowingLog();
   readonly kept = new KeptHistory();
@@ -148,7 +148,7 @@ function withOtherText(entry: HistoryEntry): HistoryEntry {
   return { ...rest, message: { ...entry.message, content } };
 }
 
-/** Rows as a store keeps them, some of them from before it kept counts. */
+/** Returns rows as a store keeps them, some of them from before it kept counts. */
 function counted(log: readonly HistoryEntry[]): HistoryEntry[] {
   return log.map((entry, place) =>
     place % 3 === 0 ? entry : { ...entry, tokens: countForRow(entry.message) },

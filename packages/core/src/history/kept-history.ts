@@ -3,27 +3,27 @@ import type { AddedEntries, HistoryEntry } from "../ports.js";
 import { RequestChain } from "./request-chain.js";
 import type { SettledWindow } from "./select-window.js";
 
-/** What an entry takes beside its texts, in bytes: its objects, the lowered message and the link of the chain. */
+/** Bytes that an entry takes beside its texts: its objects, the lowered message and the link of the chain. */
 const entryBytes = 1_200;
 /**
- * Two bytes for each character, as in a text with any that is not Latin; and once more for the text of the request,
- * which an adapter keeps as long as the messages.
+ * Two bytes for each character, as in a text with any non-Latin one; and twice, because an adapter keeps the text of
+ * the request as long as the messages.
  */
 const characterBytes = 4;
 
 /**
  * The newest part of one conversation's log as it was read for the last request, and that request itself. The next
- * request reads only what was added, and goes on from there.
+ * request reads only what was added, and continues from there.
  *
- * It never decides by itself that it is up to date: `take` is given what the store says was added, together with the
- * view of the log, and anything that does not continue what is kept empties it. Whatever changes a log from within
- * (compaction, hiding) is an entry behind the others, and what changes it from without (undo, deletion, another
- * conversation under the same id) changes the view.
+ * It never decides by itself that it is up to date: `take` is given the entries that the store reports as added,
+ * together with the view of the log, and anything that does not continue what is kept empties it. A change from
+ * within the log (compaction, hiding) is an entry after the others, and a change from outside (undo, deletion,
+ * another conversation under the same id) changes the view.
  */
 export class KeptHistory {
   /** The last request. */
   chain = new RequestChain();
-  /** What the window of the next request can be continued from. */
+  /** Window from which that of the next request can be continued. */
   settled: SettledWindow | undefined;
   /** The rule by which the tokens of both were counted. */
   rule: number | undefined;
@@ -58,12 +58,12 @@ export class KeptHistory {
     return this.at(0)?.lastSeq;
   }
 
-  /** The seq of the oldest entry, before which reading goes on. */
+  /** The seq of the oldest entry, before which reading continues. */
   get firstSeq(): number | undefined {
     return this.at(this.size - 1)?.firstSeq;
   }
 
-  /** An entry by its place, counted from the newest. */
+  /** Returns an entry by its place, counted from the newest. */
   at(place: number): HistoryEntry | undefined {
     const { length } = this.#added;
     return place < length ? this.#added[length - 1 - place] : this.#read[place - length];
@@ -81,7 +81,7 @@ export class KeptHistory {
     this.#isClaimed = false;
   }
 
-  /** Takes in what the store added behind `lastSeq`. What is kept of another view is forgotten. */
+  /** Adds what the store added after `lastSeq`. Entries of another view are dropped. */
   take({ view, entries }: Pick<AddedEntries, "view" | "entries">): void {
     if (view !== this.#view) {
       this.clear();
@@ -97,24 +97,24 @@ export class KeptHistory {
     }
   }
 
-  /** Takes in a page that was read backwards from the oldest entry on, under a view of the log. */
+  /** Adds a page that was read backwards from the oldest entry, under a view of the log. */
   takeOlder(
     entries: readonly HistoryEntry[],
     page: { readonly isLast: boolean; readonly view?: string },
   ): void {
     const { isLast, view } = page;
-    // Pages of two views serve the request that reads them, and no other.
+    // Pages of two views serve only the request that reads them.
     if (this.size === 0) this.#view = view;
     else if (entries.length > 0 && view !== this.#view) this.#view = undefined;
     for (const entry of entries) {
       this.#read.push(entry);
       this.#characters += entryCharacters(entry);
     }
-    // Of a log that is empty still, the first entry is yet to come.
+    // If the log is still empty, the first entry is yet to come.
     this.#isComplete = isLast && this.size > 0;
   }
 
-  /** Forgets all but the newest `size` entries. */
+  /** Drops all but the newest `size` entries. */
   trim(size: number): void {
     if (size >= this.size) return;
     if (size < this.#added.length) this.#added = this.#added.slice(this.#added.length - size);
@@ -125,7 +125,6 @@ export class KeptHistory {
     for (const entry of this.#added) this.#characters += entryCharacters(entry);
   }
 
-  /** Forgets everything. */
   clear(): void {
     this.chain = new RequestChain();
     this.settled = undefined;
@@ -142,7 +141,7 @@ export class KeptHistory {
   }
 }
 
-/** The length of an entry's texts, more or less. */
+/** Returns the approximate length of an entry's texts. */
 export function entryCharacters({ message }: { readonly message: ConversationMessage }): number {
   let characters = 0;
   for (const part of message.content) {

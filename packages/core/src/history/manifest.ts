@@ -10,7 +10,7 @@ import { type ChainHead, RequestChain, type RequestLink } from "./request-chain.
 import { calibrated } from "./token-scale.js";
 import type { WindowPiece } from "./window-piece.js";
 
-/** What a manifest is made of. */
+/** Input of a manifest. */
 export interface ManifestInput {
   readonly window: WindowSelection;
   readonly instructions?: { readonly text: string; readonly cost: ContextCost } | undefined;
@@ -24,13 +24,13 @@ export interface ManifestInput {
   readonly factor?: number | undefined;
 }
 
-/** How a request relates to the one before it. */
+/** Relation of a request to the one before it. */
 type PrefixComparison = Pick<ContextManifest, "prefixKept" | "prefixKeptTokens" | "prefixBreak">;
 
 /**
- * The record of what the model is shown, and the messages of the request that it is the record of. The same log and the
- * same settings give the same manifest, and its hashes are of the bytes that providers are handed. `chain` may be that of
- * the conversation's last request: it becomes this one's.
+ * Returns the record of what the model is shown, and the messages of the recorded request. The same log and the same
+ * settings give the same manifest, and its hashes are of the bytes that providers receive. `chain` may be that of the
+ * conversation's last request: it becomes this one's.
  */
 export async function describeRequest(
   input: ManifestInput,
@@ -70,19 +70,19 @@ function manifestOf(input: ManifestInput, chain: RequestChain): ContextManifest 
   };
 }
 
-/** What two requests of a conversation have in common. */
+/** Common prefix of two requests of a conversation. */
 interface SharedPrefix {
   /** True if it is the whole of the previous one. */
   readonly isWhole: boolean;
-  /** How many links of this one. It is known at the previous manifest's segments, so it may be a little more. */
+  /** Number of links of this one. It is known at the previous manifest's segments, so it may be a little more. */
   readonly links: number;
-  /** How many segments of the previous one. */
+  /** Number of segments of the previous one. */
   readonly segments: number;
 }
 
 const noneShared: SharedPrefix = { isWhole: false, links: 0, segments: 0 };
 
-/** Looks from the newest end, near which the previous request ends unless its prefix was not kept. */
+/** Searches from the newest end, near which the previous request ends unless its prefix was not kept. */
 function sharedWith(before: ContextManifest, links: readonly RequestLink[]): SharedPrefix {
   const { segments, prefixHash } = before;
   const whole = links.findLastIndex((link) => link.hash === prefixHash);
@@ -94,7 +94,7 @@ function sharedWith(before: ContextManifest, links: readonly RequestLink[]): Sha
   return { isWhole: false, links: last + 1, segments: (placeOf.get(links[last]?.hash) ?? -1) + 1 };
 }
 
-/** Compares a request with the previous one: the whole of it is the beginning of this one, or they part at a place. */
+/** Compares a request with the previous one: this one begins with all of it, or they differ from a place on. */
 function comparePrefix(input: ManifestInput, chain: RequestChain, shared: SharedPrefix): PrefixComparison {
   const { previous, model, factor = 1 } = input;
   if (previous === undefined) return {};
@@ -111,7 +111,7 @@ function comparePrefix(input: ManifestInput, chain: RequestChain, shared: Shared
 }
 
 function breakAt(old: ContextSegment | undefined, now: RequestLink | undefined): PrefixBreak {
-  // What comes earlier in a request decides: a tool that was taken away shows as the message in its place.
+  // The earliest difference in a request decides: a removed tool shows as the message in its place.
   const kinds: readonly PrefixBreak["at"][] = ["instructions", "tools", "summary", "messages"];
   const at = kinds.find((kind) => kind === old?.kind || kind === now?.kind) ?? "messages";
   const seq = now?.kind === at || at === "messages" ? now?.firstSeq : old?.firstSeq;
@@ -147,7 +147,7 @@ function transformsOf(pieces: readonly WindowPiece[]): ContextTransform[] {
   return transforms;
 }
 
-/** The seq at which a request's window began, if something had no room before it. */
+/** Returns the seq at which a request's window began, if something had no room before it. */
 export function windowStart(manifest: ContextManifest): number | undefined {
   const last = manifest.dropped.findLast((range) => range.reason === "budget");
   return last === undefined ? undefined : last.lastSeq + 1;

@@ -5,12 +5,12 @@ import type { ProviderToolDefinition } from "../ports.js";
 import { type ContextCost, noCost } from "./context-cost.js";
 import type { TokenScale } from "./token-scale.js";
 
-/** The wrapping of a tool's definition around its name, description and schema. */
+/** Tokens of a tool's definition around its name, description and schema. */
 const toolDefinitionOverheadTokens = 8;
 
 /**
- * What a message takes: one message, the length of every text a request carries of it (in UTF-16 units), and
- * its estimated tokens, uncalibrated. A message that is not sent at all costs nothing.
+ * Returns the cost of a message: one message, the length of every text that a request carries of it (in UTF-16
+ * units), and its estimated tokens, uncalibrated. A message that is not sent at all costs nothing.
  */
 export function measureMessage(
   message: Pick<ConversationMessage, "content">,
@@ -23,12 +23,14 @@ export function measureMessage(
   return size === undefined ? noCost : { messages: 1, ...size };
 }
 
-/** True for a message with a file that the model counts in its own way, unlike the count that its row keeps. */
+/**
+ * Returns true for a message with a file that the model counts by its own rule, unlike the count that its row keeps.
+ */
 function hasOwnRule({ content }: Pick<ConversationMessage, "content">, { countFile }: TokenScale): boolean {
   return countFile !== undefined && content.some(isStoredFile);
 }
 
-/** What the instructions take. They are not counted as a message. */
+/** Returns the cost of the instructions. They are not counted as a message. */
 export function measureInstructions(instructions: string, scale: TokenScale): ContextCost {
   if (instructions === "") return noCost;
   return {
@@ -38,7 +40,7 @@ export function measureInstructions(instructions: string, scale: TokenScale): Co
   };
 }
 
-/** What the definitions of tools take. They are not text content, so they cost tokens only. */
+/** Returns the cost of tool definitions. They are not text content, so they cost tokens only. */
 export function measureTools(tools: readonly ProviderToolDefinition[], scale: TokenScale): ContextCost {
   let total = 0;
   for (const tool of tools) {
@@ -50,12 +52,12 @@ export function measureTools(tools: readonly ProviderToolDefinition[], scale: To
 /** Measures messages on one scale. `counted` is the count that the message's row keeps. */
 export type MessageMeter = (message: ConversationMessage, counted?: CountedTokens) => ContextCost;
 
-/** A meter that counts each message object once. */
+/** Creates a meter that counts each message object once. */
 export function createMessageMeter(scale: TokenScale): MessageMeter {
   // Lives as long as its window, and a weak map costs the collector more than that.
   const known = new Map<ConversationMessage, ContextCost>();
   return (message, counted) => {
-    // What a row keeps is as quickly read again as looked up.
+    // Reading the count of a row again is as fast as looking it up.
     if (counted !== undefined && counted.rule === scale.rule) return measureMessage(message, scale, counted);
     let cost = known.get(message);
     if (cost === undefined) {

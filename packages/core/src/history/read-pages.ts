@@ -8,36 +8,36 @@ import type { HistoryBudget } from "./history-builder.js";
 import { entryCharacters, type KeptHistory } from "./kept-history.js";
 import type { ExtendedWindow, WindowSelector } from "./select-window.js";
 
-// A window of a few thousand tokens is in the first page; a large one takes few round trips, none of which holds so much
-// that reading it keeps the process from other work.
+// A window of a few thousand tokens is in the first page; a large one takes few round trips, none of which is so
+// large that reading it blocks other work of the process.
 const smallestPage = 16;
 const largestFirstPage = 128;
 const largestPage = 512;
 const charactersPerPage = 256 * 1024;
-/** What a message takes where nothing is known of a conversation, and how many characters a token has. */
+/** Tokens of a message if nothing is known of a conversation, and number of characters of a token. */
 const usualTokens = 80;
 const charactersPerToken = 4;
 /** Entries that are read beyond the last window: what was added since, and the one that ends it. */
 const furtherEntries = 8;
-/** Number of entries that are asked for at once of those that were added. */
+/** Number of added entries that are requested at once. */
 const addedPage = 256;
 
-/** The work of choosing among entries at the end, for each of them, beside that of offering one. */
+/** Weight of choosing among entries at the end, for each of them, beside that of offering one. */
 const choiceWeight = 1 / 32;
-/** How many characters of a message that must be counted weigh as much as a message itself. */
+/** Number of characters of a message to be counted that weigh as much as a message itself. */
 const charactersPerWeight = 512;
 
-/** Whether a store can be read from its newest end. */
+/** Returns true if a store can be read from its newest end. */
 export function canReadNewest(store: ConversationStore): store is ConversationStore & NewestFirstReader {
   return "readNewest" in store && typeof store.readNewest === "function";
 }
 
-/** True if a store tells what was added to a conversation. */
+/** Returns true if a store reports what was added to a conversation. */
 export function canReadAfter(store: ConversationStore): store is ConversationStore & AddedEntriesReader {
   return "readAfter" in store && typeof store.readAfter === "function";
 }
 
-/** Brings what is kept of a conversation up to date. Afterwards it is what the log holds, or empty. */
+/** Brings what is kept of a conversation up to date. Afterwards it equals the log, or is empty. */
 export async function refresh(
   kept: KeptHistory,
   store: AddedEntriesReader,
@@ -52,8 +52,8 @@ export async function refresh(
 }
 
 /**
- * Offers a conversation's entries to a selector, newest first: what is kept, then pages that are read only when they
- * are wanted, and that are kept from then on. Other work of the process runs in between. True where everything was
+ * Offers a conversation's entries to a selector, newest first: kept ones, then pages that are read only when they are
+ * wanted, and that are kept from then on. Other work of the process runs in between. Returns true if everything was
  * offered.
  */
 export async function offerNewest(
@@ -86,7 +86,7 @@ export async function offerNewest(
     const pause = slices.next(1 + (isCounted ? 0 : entryCharacters(entry) / charactersPerWeight));
     if (pause !== undefined) await pause;
     if (selector.offer(entry) === "more") continue;
-    // What was not wanted now will not be wanted by the next request either.
+    // Entries that are not wanted now will not be wanted by the next request either.
     kept.trim(place + 1);
     await slices.next(place * choiceWeight);
     return false;
@@ -95,7 +95,7 @@ export async function offerNewest(
   return true;
 }
 
-/** Returns how many entries to read first: about as many as the window will hold. */
+/** Returns the number of entries to read first: about as many as the window will hold. */
 export function firstPageOf(
   budget: HistoryBudget | undefined,
   previous: ContextManifest | undefined,
@@ -123,7 +123,7 @@ function nextPage(limit: number, entries: readonly HistoryEntry[]): number {
   return bounded(limit * 2, (charactersPerPage * entries.length) / Math.max(1, characters));
 }
 
-/** The window of the next request, continued from the last one. Undefined where it has to be chosen anew. */
+/** Continues the window of the next request from the last one. Undefined if it has to be chosen again. */
 export function extendKept(kept: KeptHistory, selector: WindowSelector): ExtendedWindow | undefined {
   const { settled } = kept;
   if (settled === undefined) return undefined;

@@ -8,11 +8,11 @@ import type { HistoryEntry, ProviderMessage } from "../ports.js";
 import { calibrated } from "./token-scale.js";
 import type { WindowPiece } from "./window-piece.js";
 
-/** A request in its smallest stretches: the instructions, the tools, then each message. */
+/** Smallest stretch of a request: the instructions, the tools, then each message. */
 export interface RequestLink {
   readonly kind: ContextSegment["kind"];
   readonly role: ConversationMessage["role"] | undefined;
-  /** Absent for what is not in the log. */
+  /** Absent for content that is not in the log. */
   readonly firstSeq: number | undefined;
   readonly lastSeq: number | undefined;
   /** Of the request from its start through this stretch. */
@@ -25,14 +25,14 @@ export interface RequestLink {
   readonly roleFrom: number;
 }
 
-/** What a request begins with. */
+/** Beginning of a request. */
 export interface ChainHead {
   readonly kind: "instructions" | "tools";
   readonly text: string;
   readonly tokens: number;
 }
 
-/** A message of the window and where it stands in the chain. */
+/** A message of the window and its place in the chain. */
 interface ChainNode {
   readonly message: ConversationMessage;
   readonly kind: ContextSegment["kind"];
@@ -41,22 +41,22 @@ interface ChainNode {
   /** Uncalibrated. */
   readonly tokens: number;
   readonly characters: number;
-  /** Number of links behind it: a message that is not sent adds none. */
+  /** Number of links after it: a message that is not sent adds none. */
   links: number;
 }
 
-/** The work of lowering and hashing, where it is cut into slices: of each message, and of the characters of it. */
+/** Weight of lowering and hashing, where it is cut into slices: of each message, and of its characters. */
 const messageWeight = 2;
 const charactersPerWeight = 512;
 
 /**
- * The messages of a request as providers are handed them, with the hash of every beginning of it. A chain can be kept
+ * The messages of a request as providers receive them, with the hash of every beginning of it. A chain can be kept
  * for the next request of the same conversation: what both have in common is neither lowered nor hashed again. It is
- * recognised by the identity of the message objects, so whoever keeps a chain keeps the messages with it.
+ * recognized by the identity of the message objects, so a caller that keeps a chain keeps the messages with it.
  */
 export class RequestChain {
   #head: readonly ChainHead[] = [];
-  /** The pieces of the window, each with the number of nodes behind it. */
+  /** The pieces of the window, each with the number of nodes after it. */
   #pieces: readonly WindowPiece[] = [];
   #pieceEnds: number[] = [];
   readonly #nodes: ChainNode[] = [];
@@ -68,12 +68,12 @@ export class RequestChain {
     return this.#links;
   }
 
-  /** The messages of the request. The list is the caller's own. */
+  /** Returns the messages of the request. The caller owns the list. */
   messages(): ProviderMessage[] {
     return this.#messages.slice();
   }
 
-  /** Uncalibrated tokens of the first `count` links. */
+  /** Returns the uncalibrated tokens of the first `count` links. */
   tokensOf(count: number): number {
     return this.#links[count - 1]?.tokens ?? 0;
   }
@@ -85,7 +85,7 @@ export class RequestChain {
     slices: WorkSlices = new WorkSlices(),
   ): Promise<void> {
     this.#begin(head);
-    // Mostly all pieces but the last ones are those of the last request.
+    // In most cases all pieces but the last ones are those of the last request.
     let same = 0;
     while (same < pieces.length && same < this.#pieceEnds.length && pieces[same] === this.#pieces[same]) {
       same += 1;
@@ -110,7 +110,7 @@ export class RequestChain {
     this.#cutAt(place);
   }
 
-  /** The links from one place up to another, those of a segment joined. `factor` calibrates the tokens. */
+  /** Returns the links from one place to another, those of a segment joined. `factor` calibrates the tokens. */
   segments(from: number, to: number, factor: number): ContextSegment[] {
     const segments: ContextSegment[] = [];
     for (let end = to; end > from; ) {
@@ -189,7 +189,7 @@ export class RequestChain {
   }
 }
 
-/** Keeps whoever is handed a message from changing what later requests hold. */
+/** Freezes a message, so that no receiver can change what later requests hold. */
 function frozen(message: ProviderMessage): ProviderMessage {
   for (const part of message.content) Object.freeze(part);
   Object.freeze(message.content);
@@ -207,12 +207,12 @@ function isSame(known: ChainNode | undefined, node: ChainNode): boolean {
   );
 }
 
-/** The messages of a piece, each at the place of its row. */
+/** Returns the messages of a piece, each at the place of its row. */
 function nodesOf({ kind: pieceKind, entries, messages, costs }: WindowPiece): ChainNode[] {
   const kind = pieceKind === "summary" ? "summary" : "messages";
   let entry = entries[0];
   return messages.map((message, index) => {
-    // What a repair made belongs to the row before it.
+    // A message that a repair made belongs to the row before it.
     entry = entryOf(entries, index, message) ?? entry;
     const { tokens = 0, characters = 0 } = costs[index] ?? {};
     const { firstSeq, lastSeq } = entry ?? {};
@@ -220,7 +220,7 @@ function nodesOf({ kind: pieceKind, entries, messages, costs }: WindowPiece): Ch
   });
 }
 
-/** The entry that a message of a piece comes from; undefined for what a repair made. */
+/** Returns the entry that a message of a piece comes from; undefined for one that a repair made. */
 function entryOf(
   entries: readonly HistoryEntry[],
   index: number,

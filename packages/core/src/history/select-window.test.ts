@@ -333,7 +333,7 @@ describe("for any history, the window", () => {
           for (const entry of newest.entries) expect(entryIds(window)).toContain(entry.message.id);
         }
         if (window === undefined) {
-          // Whatever is refused must be refused with every smaller budget too.
+          // A selection that is refused must be refused with every smaller budget too.
           const { maxMessages = 1, maxChars = 1, maxTokens = 1 } = each.budget;
           expect(
             attempt(each, { maxMessages: maxMessages / 2, maxChars: maxChars / 2, maxTokens: maxTokens / 2 }),
@@ -385,12 +385,12 @@ describe("for any history, the window", () => {
         const raw = window.pieces
           .filter((piece) => piece.kind !== "summary")
           .flatMap((piece) => piece.entries);
-        // A late result moves to its call; all else stays where it is.
+        // A late result moves to its call; everything else stays where it is.
         const seqs = window.pieces
           .filter((piece) => piece.kind !== "summary")
           .flatMap((piece) => piece.entries[0]?.firstSeq ?? []);
         expect(seqs).toEqual(seqs.toSorted((a, b) => a - b));
-        // What a window has read of the newest compaction it obeys, also where its summary had no room.
+        // A window obeys the newest compaction that it has read, even if its summary had no room.
         const newest = each.log.findLast((entry) => entry.covers !== undefined)?.covers;
         const isShown = summaries.length > 0;
         for (const entry of raw) {
@@ -457,7 +457,7 @@ describe("for any history, the window", () => {
         const first = attempt(each, each.budget);
         const cut = first?.dropped.findLast((range) => range.reason === "budget");
         if (first === undefined || cut === undefined || each.input !== undefined) return;
-        // Where not even a summary fits beside the newest step, its row may lie behind what is shown.
+        // If not even a summary fits beside the newest step, its row may be older than what is shown.
         const oldest = first.pieces[0]?.entries[0]?.firstSeq ?? 0;
         const isRowCut = each.log.some(
           ({ covers, firstSeq = 0 }) => covers !== undefined && firstSeq > oldest && firstSeq <= cut.lastSeq,
@@ -477,7 +477,7 @@ function isStepEntry(entry: HistoryEntry): boolean {
   return entry.message.role === "assistant" || entry.message.role === "tool";
 }
 
-/** The turns of an unlimited window, by the rules that readers of the documentation know. */
+/** Groups the entries of an unlimited window into turns, by the documented rules. */
 function turnsOf(window: WindowSelection): HistoryEntry[][] {
   const turns: HistoryEntry[][] = [];
   let before: HistoryEntry | undefined;

@@ -9,26 +9,26 @@ import type { MessageMeter } from "./message-tokens.js";
 import { createTurnGrouper, type TurnGroup } from "./turn-grouper.js";
 import { isBefore, type MeasuredTurn, measurePiece, type WindowPiece } from "./window-piece.js";
 
-/** How a window is chosen. */
+/** Options for choosing a window. */
 export interface WindowOptions {
   readonly budget?: HistoryBudget | undefined;
   readonly measure: MessageMeter;
   /** Calibration of the meter's tokens, which the budget's are compared with. Default 1. */
   readonly factor?: number | undefined;
-  /** What instructions and tools take of the budget. They always stay. */
+  /** Cost of instructions and tools. They always stay. */
   readonly fixed?: ContextCost | undefined;
-  /** The input of the newest turn. Always stays, behind everything that is offered. */
+  /** The input of the newest turn. Always stays, after everything that is offered. */
   readonly input?: readonly ConversationMessage[] | undefined;
-  /** What the newest turn has added behind its input. */
+  /** Messages that the newest turn has added after its input. */
   readonly turnMessages?: readonly ConversationMessage[] | undefined;
-  /** Where the last window began: this one begins there too, as long as that fits. */
+  /** Start of the last window: this one begins there too, as long as that fits. */
   readonly keepFrom?: number | undefined;
   /**
-   * The share of the budget that is set free when messages must go, so that the window does not move, and the
-   * provider's cache does not miss, with every further message. Default 0.25; 0 keeps as much as fits.
+   * Share of the budget that is freed when messages must go, so that the window does not move, and the provider's
+   * cache does not miss, with every further message. Default 0.25; 0 keeps as much as fits.
    */
   readonly slack?: number | undefined;
-  /** The most turns to take before the newest one. Default: as many as fit. */
+  /** Maximum number of turns to take before the newest one. Default: as many as fit. */
   readonly maxTurns?: number | undefined;
 }
 
@@ -36,49 +36,52 @@ export interface WindowOptions {
 export interface WindowSelector {
   /** Takes the next older entry. `full`: nothing older can become part of the window. */
   offer(entry: HistoryEntry): "more" | "full";
-  /** The window. Throws `context_overflow` if what must stay does not fit. */
+  /** Returns the window. Throws `context_overflow` if what must stay does not fit. */
   finish(): WindowSelection;
-  /** What a window that shows all that was offered can be continued from; only after `finish`. */
+  /**
+   * Returns the part from which a later window can be continued, if all that was offered is shown; only after
+   * `finish`.
+   */
   settle(window: WindowSelection): SettledWindow | undefined;
   /**
-   * The window in place of `finish`, where what was offered is all that was added behind a settled one, and everything
-   * fits. Undefined where the window has to be chosen anew.
+   * Returns the window in place of `finish`, if what was offered is all that was added after a settled one, and
+   * everything fits. Undefined if the window has to be chosen again.
    */
   extend(settled: SettledWindow): ExtendedWindow | undefined;
 }
 
 /**
- * The part of a window that stays as it is while the conversation goes on: all turns before the newest one. It holds for
- * as long as nothing is hidden, summed up or cut off.
+ * The part of a window that stays unchanged while the conversation continues: all turns before the newest one. It is
+ * valid as long as nothing is hidden, summarized or cut off.
  */
 export interface SettledWindow {
   /** In order. */
   readonly pieces: readonly WindowPiece[];
   readonly cost: ContextCost;
-  /** What is behind this seq is not part of it. */
+  /** Entries after this seq are not part of it. */
   readonly lastSeq: number;
   /** Its newest entry that is shown as part of a turn, if there is one. */
   readonly newest: HistoryEntry | undefined;
-  /** Where the window was to begin. */
+  /** Requested start of the window. */
   readonly keepFrom: number | undefined;
-  /** What the window leaves out. */
+  /** Content that the window leaves out. */
   readonly outside: Pick<WindowSelection, "truncated" | "left" | "dropped">;
 }
 
-/** A window, and what the next one can be continued from. */
+/** A window, and the part from which the next one can be continued. */
 export interface ExtendedWindow {
   readonly window: WindowSelection;
   readonly settled: SettledWindow;
 }
 
 /**
- * The selection as a fold. Entries are gathered into turns. The newest turn comes first, then older turns as
- * wholes, for as long as they fit. A summary is weighed where its row lies in the log, and shown in place of
+ * Selects the window as a fold. Entries are gathered into turns. The newest turn comes first, then older turns as
+ * wholes, for as long as they fit. A summary is weighed at the place of its row in the log, and shown in place of
  * what it covers. What is taken is always the beginning of one fixed order, so a larger budget never keeps less.
  *
- * If the newest turn alone does not fit, it is taken from its newest steps: its inputs and its last step must
- * fit, older steps go. A turn that has only its input yet takes the turn before it into this rule, so that
- * a long turn is not forgotten as a whole by the message that follows it.
+ * If the newest turn alone does not fit, it is taken from its newest steps: its inputs and its last step must fit,
+ * older steps go. If a turn has only its input yet, this rule includes the turn before it, so that a long turn is not
+ * forgotten as a whole by the message that follows it.
  */
 export function createWindowSelector(options: WindowOptions): WindowSelector {
   return new Selection(options);
@@ -95,15 +98,15 @@ class Selection implements WindowSelector {
   readonly #inputIds: ReadonlySet<string>;
   /** Turns and summaries in the order in which they are weighed: by their newest row. */
   readonly #taken: (MeasuredTurn | ActiveSummary)[] = [];
-  /** Summaries whose row lies behind the beginning of a turn that is still being gathered. */
+  /** Summaries whose row is newer than the start of a turn that is still being gathered. */
   #waiting: ActiveSummary[] = [];
   /** The place at which an entry was offered, to weigh a summary among the steps of a turn. */
   readonly #rank = new Map<string, number>();
   readonly #rankOf = (messageId: string) => this.#rank.get(messageId) ?? 0;
   #turns = 0;
-  /** How many turns may be taken, with the newest one. */
+  /** Maximum number of turns to take, with the newest one. */
   readonly #maxTurns: number;
-  /** What was read and belongs to a turn too many, newest first. */
+  /** Entries that were read and belong to a turn too many, newest first. */
   readonly #tooMany: HistoryEntry[] = [];
   #isFloorComplete = false;
   #cost = noCost;
@@ -159,7 +162,9 @@ class Selection implements WindowSelector {
     });
   }
 
-  /** The window that shows everything, where there is nothing to choose; undefined if a summary has to find its place. */
+  /**
+   * Returns the window that shows everything, if there is nothing to choose; undefined if a summary has to be placed.
+   */
   #allTurns(): WindowSelection | undefined {
     const pieces: WindowPiece[] = [];
     for (let place = this.#taken.length - 1; place >= 0; place -= 1) {
@@ -172,13 +177,13 @@ class Selection implements WindowSelector {
   }
 
   settle(window: WindowSelection): SettledWindow | undefined {
-    // Where reading ended for want of room, a larger budget may have more.
+    // If reading ended for lack of room, a larger budget may have more.
     if (this.#stop === "budget" || this.#stop === "turns") return undefined;
     const [newest, ...rest] = this.#taken;
     if (!window.isWhole || newest === undefined || "ranges" in newest) return undefined;
     const { pieces } = window;
     const settledPieces = pieces.slice(0, pieces.length - newest.pieces.length);
-    // A summary of the newest turn's middle may stand among its pieces.
+    // A summary of the newest turn's middle may be among its pieces.
     if (newest.pieces.some((piece, place) => piece !== pieces[settledPieces.length + place]))
       return undefined;
     const cost = sumCost(settledPieces.map((piece) => piece.cost));
@@ -220,7 +225,7 @@ class Selection implements WindowSelector {
     return { window, settled: next };
   }
 
-  /** All before the newest turn, if the log has it before the newest turn. */
+  /** Returns all before the newest turn, if the log has it before the newest turn. */
   #settledBefore(
     newest: MeasuredTurn,
     rest: readonly (MeasuredTurn | ActiveSummary)[],
@@ -241,7 +246,7 @@ class Selection implements WindowSelector {
     return { ...settled, lastSeq: firstSeq - 1, newest: older ?? settled.newest };
   }
 
-  /** What a later entry has not hidden. */
+  /** Returns the part of an entry that no later entry has hidden. */
   #shown(entry: HistoryEntry): HistoryEntry | undefined {
     const hidden = hiddenEntryOfMessage(entry.message);
     if (hidden !== undefined) {
@@ -280,7 +285,7 @@ class Selection implements WindowSelector {
     else if (!this.#grouper.awaitsCall() && this.#isOver()) this.#stop = "budget";
   }
 
-  /** Only now it is known which of the turn's own messages a summary of the turn's middle stands for. */
+  /** Adds the turn's own messages: only now it is known which of them a summary of the turn's middle replaces. */
   #takeTail(): void {
     if (this.#isTailTaken) return;
     this.#isTailTaken = true;
@@ -325,15 +330,16 @@ class Selection implements WindowSelector {
     this.#nextLook = 0;
   }
 
-  /** What lies before the start of the last window is not weighed while reading. */
+  /** Weighs an entry. Entries before the start of the last window are not weighed while reading. */
   #weigh(entry: HistoryEntry): ContextCost {
     const { keepFrom, measure } = this.#options;
     return isBefore(entry, keepFrom) ? noCost : measure(entry.message, entry.tokens);
   }
 
   /**
-   * A turn that is being gathered is weighed as it is read, with results that may turn out to answer nothing. Before
-   * the reading ends for that, what is sure to stay is weighed: not with each entry, as it takes a look at all of them.
+   * Returns true if the turn being gathered exceeds the budget. It is weighed as it is read, with results that may
+   * turn out to answer nothing. Before reading ends for that, what is sure to stay is weighed: not with each entry,
+   * because it reads all of them.
    */
   #isOver(): boolean {
     if (fits(addCost(this.#cost, this.#openCost), this.#limit)) return false;
@@ -347,7 +353,7 @@ class Selection implements WindowSelector {
   }
 }
 
-/** The entry of a turn with the last seq; undefined where one of them has none. */
+/** Returns the entry of a turn with the last seq; undefined if one of them has none. */
 function newestOf({ pieces }: MeasuredTurn): HistoryEntry | undefined {
   let newest: HistoryEntry | undefined;
   for (const { entries } of pieces) {
@@ -360,8 +366,8 @@ function newestOf({ pieces }: MeasuredTurn): HistoryEntry | undefined {
 }
 
 /**
- * The window of a history that is given newest first. Reads no further than the budget reaches, so a lazy
- * sequence of any length will do.
+ * Selects the window of a history that is given newest first. Reads no further than the budget reaches, so the
+ * sequence may be lazy and of any length.
  */
 export function selectWindow(entries: Iterable<HistoryEntry>, options: WindowOptions): WindowSelection {
   const selector = createWindowSelector(options);

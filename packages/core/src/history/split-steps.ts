@@ -10,7 +10,7 @@ export interface TurnPiece {
   readonly entries: readonly HistoryEntry[];
 }
 
-/** A turn's messages, apart. */
+/** A turn's messages, split into pieces. */
 export interface SplitTurn {
   /** In order of their first message. */
   readonly pieces: readonly TurnPiece[];
@@ -20,11 +20,12 @@ export interface SplitTurn {
   readonly openResultIds: ReadonlySet<string>;
 }
 
-/** True for messages that tell the model something from outside: they open a turn, or steer it. */
+/** Returns true for messages that give the model input from outside: they open a turn, or steer it. */
 export function isInput(entry: HistoryEntry): boolean {
   const { role } = entry.message;
   if (role !== "user" && role !== "system") return false;
-  // Some stores keep results in a user message. They belong to the step that asked, as do entries about its calls.
+  // Some stores keep results in a user message. They belong to the step that made the calls, as do entries about its
+  // calls.
   return !hasToolPart(entry) && inputEntryOfMessage(entry.message) === undefined;
 }
 
@@ -35,10 +36,10 @@ function hasToolPart({ message }: HistoryEntry): boolean {
 }
 
 /**
- * Splits a turn, given in order, into its inputs and its steps. A step begins at each assistant message (one
- * with the step id of the message before goes on with that step) and holds the results that follow. A result
- * that comes late, behind another step, ties all steps back to its call into one, so that cutting between two
- * pieces never parts a call from its result.
+ * Splits a turn, given in order, into its inputs and its steps. A step begins at each assistant message (one with the
+ * step id of the message before continues that step) and holds the results that follow. A result that comes late,
+ * after another step, ties all steps back to its call into one, so that cutting between two pieces never separates a
+ * call from its result.
  */
 export function splitSteps(entries: readonly HistoryEntry[]): SplitTurn {
   const stepOf = numberSteps(entries);
@@ -80,7 +81,7 @@ export function splitSteps(entries: readonly HistoryEntry[]): SplitTurn {
   };
 }
 
-/** The number of the step that each message belongs to; -1 for inputs. */
+/** Returns the number of the step that each message belongs to; -1 for inputs. */
 function numberSteps(entries: readonly HistoryEntry[]): number[] {
   let step = -1;
   let stepId: string | undefined;
@@ -95,7 +96,7 @@ function numberSteps(entries: readonly HistoryEntry[]): number[] {
   });
 }
 
-/** The first of the steps that each step is tied to. */
+/** Returns the first of the steps that each step is tied to. */
 function tieSteps(stepOf: readonly number[], reach: readonly number[]): number[] {
   const first: number[] = [];
   const last = stepOf.findLast((step) => step >= 0) ?? -1;

@@ -1,12 +1,12 @@
 import type { FileCounter } from "../messages/tokens/count-message.js";
 import type { TokenEstimator } from "../messages/tokens/token-counter.js";
 
-/** What measuring needs of an estimator. */
+/** Part of an estimator that measuring needs. */
 export type TextCounter = Pick<TokenEstimator, "countText" | "factor" | "rule">;
 
 /**
  * Counts texts for one model. Counts are uncalibrated, so that they can be kept and added up; `factor` is the model's
- * calibration, for sums of them. An estimator that tells no factor calibrates its counts itself, and 1 is left.
+ * calibration, for sums of them. An estimator without a factor calibrates its counts itself; the factor is then 1.
  */
 export interface TokenScale {
   readonly factor: number;
@@ -17,7 +17,7 @@ export interface TokenScale {
   readonly rule: number | undefined;
 }
 
-/** Returns how an estimator counts for a model. */
+/** Returns the scale on which an estimator counts for a model. */
 export function tokenScale(tokens: TextCounter, model?: string): TokenScale {
   const { rule } = tokens;
   if (model === undefined) return { factor: 1, countText: (text) => tokens.countText(text), rule };
@@ -37,7 +37,7 @@ export function calibrated(count: number, { factor }: Pick<TokenScale, "factor">
 export function uncalibratedLimit(limit: number, scale: Pick<TokenScale, "factor">): number {
   if (!Number.isFinite(limit)) return limit;
   let count = Math.floor(limit / scale.factor);
-  // Division and multiplication round each for itself.
+  // Division and multiplication round separately.
   while (calibrated(count, scale) > limit) count -= 1;
   while (calibrated(count + 1, scale) <= limit) count += 1;
   return count;

@@ -11,32 +11,32 @@ export interface TurnGroup {
 
 /** Gathers entries, offered newest first, into turns. */
 export interface TurnGrouper {
-  /** Takes an older entry, and gives the turns that are complete now: newest first, mostly none. */
+  /** Adds an older entry, and returns the turns that are complete now: newest first, usually none. */
   add(entry: HistoryEntry): TurnGroup[];
-  /** Takes a whole turn at once. */
+  /** Adds a whole turn at once. */
   addTurn(entries: readonly HistoryEntry[]): TurnGroup[];
   /** Ends the turn that was being gathered: there is nothing older. */
   end(): TurnGroup[];
   /**
-   * Ends the turn that was being gathered where an older entry belongs to another one. Undefined where the entry
-   * belongs to it, or where its turn may turn out to.
+   * Ends the turn that was being gathered if an older entry belongs to another one. Undefined if the entry belongs to
+   * it, or if its turn may turn out to.
    */
   endBefore(older: HistoryEntry): TurnGroup[] | undefined;
-  /** What was taken and is not part of a complete turn yet, newest first. */
+  /** Returns the entries that are not part of a complete turn yet, newest first. */
   open(): HistoryEntry[];
-  /** Whether the entry taken last is the only open one. */
+  /** True if the last entry added is the only open one. */
   hasJustBegun(): boolean;
-  /** Whether the turn being gathered may turn out to hold the call of a newer turn's result. */
+  /** True if the turn being gathered may turn out to hold the call of a newer turn's result. */
   awaitsCall(): boolean;
 }
 
 const nothing: ReadonlySet<string> = new Set();
 
 /**
- * A turn is a run of entries with the same turn id or, where entries have none, an input with what follows
- * until the next one. If a turn brings results whose calls were made in the turn before it (the host ran the
- * tools and handed the results in as a new turn), both are one turn here, because no window may part them.
- * A call further back is not looked for: such a result answers nothing.
+ * Groups entries into turns. A turn is a run of entries with the same turn id or, where entries have none, an input
+ * with what follows until the next one. If a turn brings results whose calls were made in the turn before it (the
+ * host ran the tools and sent the results as a new turn), both are one turn here, because no window may separate
+ * them. A call further back is not searched for: such a result answers nothing.
  */
 export function createTurnGrouper(): TurnGrouper {
   // Newest first.
@@ -98,7 +98,7 @@ export function createTurnGrouper(): TurnGrouper {
   };
 }
 
-/** Whether the newer of two neighbours opens a turn. */
+/** Returns true if the newer of two neighbors opens a turn. */
 function turnBeginsBetween(older: HistoryEntry, newer: HistoryEntry): boolean {
   if (older.turnId !== undefined || newer.turnId !== undefined) return older.turnId !== newer.turnId;
   return isInput(newer) && !isInput(older);

@@ -5,17 +5,17 @@ import { type ContextCost, sumCost } from "./context-cost.js";
 import type { MessageMeter } from "./message-tokens.js";
 import type { TurnPiece } from "./split-steps.js";
 
-/** A stretch of the window: what the log holds, and what the model is shown of it. */
+/** A stretch of the window: its entries of the log, and what the model is shown of them. */
 export interface WindowPiece {
   readonly kind: "summary" | TurnPiece["kind"];
   /** In order. */
   readonly entries: readonly HistoryEntry[];
-  /** The messages of the entries, with exactly one result behind each call. */
+  /** The messages of the entries, with exactly one result after each call. */
   readonly messages: readonly ConversationMessage[];
   readonly repairs: readonly Repair[];
-  /** What each of the messages takes. */
+  /** Cost of each of the messages. */
   readonly costs: readonly ContextCost[];
-  /** All of them together. */
+  /** Sum of the costs. */
   readonly cost: ContextCost;
 }
 
@@ -27,7 +27,7 @@ export interface MeasuredTurn {
 
 /**
  * Repairs and measures a piece by itself. A piece holds the results of its calls, so pieces that are repaired one by
- * one are a repaired history, and what comes later never changes what came before.
+ * one are a repaired history, and later pieces never change earlier ones.
  */
 export function measurePiece(
   kind: WindowPiece["kind"],
@@ -44,7 +44,7 @@ export function measurePiece(
   return { kind, entries, messages, repairs, costs, cost: sumCost(costs) };
 }
 
-/** Whether an entry lies before a seq. One without a seq is not in the log yet, so it does not. */
+/** Returns true if an entry is before a seq. One without a seq is not in the log yet, so it is not. */
 export function isBefore(entry: HistoryEntry, seq: number | undefined): boolean {
   return seq !== undefined && entry.lastSeq !== undefined && entry.lastSeq < seq;
 }

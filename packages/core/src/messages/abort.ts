@@ -1,8 +1,8 @@
 import { ParleyError } from "../errors.js";
 
 /**
- * Calls the listener once when the signal aborts, at once if it has. Returns a function that stops listening: a signal
- * that outlives its listeners would keep them all.
+ * Calls the listener once when the signal aborts, immediately if it has. Returns a function that stops listening: a
+ * signal that outlives its listeners would keep them all.
  */
 export function onAbort(signal: AbortSignal | undefined, listener: () => void): () => void {
   if (signal === undefined) return () => {};

@@ -1,9 +1,9 @@
 /** Options of a channel. */
 export interface ChannelOptions<T> {
-  /** How many values may wait before `push` asks its caller to wait; unbounded by default. */
+  /** Number of values that may wait before `push` asks its caller to wait; unbounded by default. */
   readonly highWater?: number;
   /**
-   * Merges a value into the last one that waits, once more than `joinAbove` do. Undefined: these two stay two.
+   * Merges a value into the last waiting one, once more than `joinAbove` wait. Undefined: these two stay separate.
    */
   readonly join?: (last: T, next: T) => T | undefined;
   readonly joinAbove?: number;
@@ -17,14 +17,14 @@ interface Reader<T, R> {
 }
 
 /**
- * A queue between one writer and one reader. Writing is synchronous; reading is an async iteration that costs
- * one promise per value, which an async generator in between would treble. Several reads may be pending at once; they
- * are served in order.
+ * A queue between one writer and one reader. Writing is synchronous; reading is an async iteration that costs one
+ * promise per value, which an async generator in between would triple. Several reads may be pending at once; they are
+ * served in order.
  *
- * `push` returns a promise while the reader is more than `highWater` values behind: a writer that can wait
- * awaits it, one that cannot goes on, and nothing is lost either way. After `end` or `fail` the reader still
- * gets what was pushed before, then the end's value or the error, once. When the reader leaves, `onLeave` runs and later
- * values are dropped.
+ * `push` returns a promise while the reader is more than `highWater` values behind: a writer that can wait awaits it,
+ * one that cannot continues, and nothing is lost either way. After `end` or `fail` the reader still gets what was
+ * pushed before, then the end's value or the error, once. When the reader leaves, `onLeave` runs and later values are
+ * dropped.
  */
 export class Channel<T, R = undefined> implements AsyncIterableIterator<T, R | undefined> {
   #values: T[] = [];
@@ -92,7 +92,7 @@ export class Channel<T, R = undefined> implements AsyncIterableIterator<T, R | u
     for (const { resolve, reject } of this.#readers.splice(0)) this.#takeEnd().then(resolve, reject);
   }
 
-  /** Takes the end, or says that it was taken before. */
+  /** Takes the end, or reports that it was already taken. */
   #takeEnd(): Promise<IteratorResult<T, R | undefined>> {
     const end = this.#end;
     this.#end = undefined;
@@ -101,8 +101,8 @@ export class Channel<T, R = undefined> implements AsyncIterableIterator<T, R | u
   }
 
   /**
-   * The next value, if it has arrived: a reader that is behind catches up without a promise for each. Undefined
-   * when there is none yet, or none any more; `next` tells which.
+   * Returns the next value, if it has arrived: a reader that is behind catches up without a promise for each.
+   * Undefined if there is none yet, or no more; `next` reports which.
    */
   takeArrived(): T | undefined {
     if (this.#head === this.#values.length) return undefined;
@@ -112,7 +112,7 @@ export class Channel<T, R = undefined> implements AsyncIterableIterator<T, R | u
       this.#values = [];
       this.#head = 0;
     } else if (this.#head > 1024 && this.#head * 2 > this.#values.length) {
-      // Half of the array is spent: give it back, at a cost that stays constant per value.
+      // Half of the array is spent: release it, at a cost that stays constant per value.
       this.#values = this.#values.slice(this.#head);
       this.#head = 0;
     }

@@ -4,5 +4,5 @@
  */
 export const pieceBytes = 256 * 1024;
 
-/** Bytes at most of a derived form of a file, which is stored and read as a whole. */
+/** Maximum size in bytes of a derived form of a file, which is stored and read as a whole. */
 export const derivedBytes = 4 * pieceBytes;

@@ -19,7 +19,7 @@ export function hiddenEntryOf(part: MessageContentPart): HiddenEntry | undefined
     : undefined;
 }
 
-/** Returns the entry that a message is, if it is one. */
+/** Returns the entry of a message, if it is one. */
 export function hiddenEntryOfMessage(
   message: Pick<ConversationMessage, "role" | "content">,
 ): HiddenEntry | undefined {
@@ -28,17 +28,20 @@ export function hiddenEntryOfMessage(
   return hiddenEntryOf(part);
 }
 
-/** Returns the id of the message that an entry is in the log: hiding twice is hiding once. */
+/** Returns the message id of an entry in the log: hiding twice is the same as hiding once. */
 export function hiddenMessageId({ messageId, partIndex }: Omit<HiddenEntry, "type">): string {
   return partIndex === undefined ? `${messageId}.hidden` : `${messageId}.${partIndex}.hidden`;
 }
 
-/** What entries have hidden, of a log that is read from its newest end: they stand behind what they hide. */
+/**
+ * Messages and parts that entries have hidden, for a log that is read from its newest end: an entry follows what it
+ * hides.
+ */
 export class HiddenParts {
   readonly #messages = new Set<string>();
   readonly #parts = new Map<string, Set<number>>();
 
-  /** Takes an entry in. */
+  /** Adds an entry. */
   add({ messageId, partIndex }: HiddenEntry): void {
     if (partIndex === undefined) this.#messages.add(messageId);
     else this.#parts.set(messageId, new Set([...(this.#parts.get(messageId) ?? []), partIndex]));
@@ -49,7 +52,7 @@ export class HiddenParts {
     return this.#messages.has(messageId) || this.#parts.get(messageId)?.has(partIndex) === true;
   }
 
-  /** Returns what is left of a message; undefined where nothing is. */
+  /** Returns what is left of a message; undefined if nothing is. */
   without<Message extends Pick<ConversationMessage, "id" | "content">>(
     message: Message,
   ): Message | undefined {

@@ -1,8 +1,8 @@
 import type { Clock } from "../clock.js";
 
-/** Makes identifiers: injected, so that tests are repeatable. */
+/** Source of identifiers, injected so that tests are repeatable. */
 export interface IdFactory {
-  /** A new id, unique and, by default, ordered by time. */
+  /** Returns a new id, unique and, by default, ordered by time. */
   next(): string;
 }
 
@@ -10,8 +10,8 @@ export interface IdFactory {
 const digits = Array.from("0123456789abcdef", (digit) => digit.charCodeAt(0));
 
 /**
- * UUIDv7 ids. Ids made in the same millisecond, or while the clock stands still or goes back, still
- * ascend: a 12-bit counter follows the timestamp, and when it is full the timestamp moves on by one.
+ * Creates UUIDv7 ids. Ids made in the same millisecond, or while the clock stops or goes back, still ascend: a 12-bit
+ * counter follows the timestamp, and when it is full the timestamp advances by one.
  */
 export function createUuidV7Factory(
   clock: Pick<Clock, "now"> = Date,
@@ -36,9 +36,7 @@ export function createUuidV7Factory(
     },
   };
 }
-/**
- * Random bytes, fetched for many ids at a time: asking for them costs far more than they do.
- */
+/** Creates a source of random bytes, fetched for many ids at a time: a fetch costs far more than the bytes. */
 function createRandomBytes(): (bytes: Uint8Array<ArrayBuffer>) => Uint8Array {
   const pool = new Uint8Array(2_560);
   let used = pool.length;
@@ -52,7 +50,10 @@ function createRandomBytes(): (bytes: Uint8Array<ArrayBuffer>) => Uint8Array {
   };
 }
 
-/** Made from its characters: joined from pieces an id would take several times its memory wherever it is kept. */
+/**
+ * Formats an id from its characters: joined from pieces, an id would take several times its memory wherever it is
+ * kept.
+ */
 function formatUuid(ms: number, counter: number, random: Uint8Array): string {
   const codes = new Array<number>(36).fill(0x2d);
   writeHex(codes, 0, 8, Math.floor(ms / 0x10000));

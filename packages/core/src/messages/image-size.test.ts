@@ -22,7 +22,7 @@ describe("the size of an image", () => {
     "is read from its header: %s",
     (_, text) => {
       expect(imageSize(latin1(text))).toEqual({ width: 640, height: 480 });
-      // Where the bytes stand in their buffer makes no difference.
+      // The offset of the bytes in their buffer makes no difference.
       expect(imageSize(latin1(`xx${text}`).subarray(2))).toEqual({ width: 640, height: 480 });
     },
   );
@@ -42,7 +42,7 @@ describe("the size of an image", () => {
     expect(imageSize(latin1(`GIF89a${le16(0)}${le16(480)}`))).toBeUndefined();
     expect(imageSize(latin1("BM and more than enough bytes of something else"))).toBeUndefined();
     expect(imageSize(latin1("\xff\xd8\xff\xd9"))).toBeUndefined();
-    // A segment of no length would be read for ever.
+    // A segment of length zero would be read forever.
     expect(imageSize(latin1(`\xff\xd8\xff\xe1${u16(0)}${"\0".repeat(100)}`))).toBeUndefined();
   });
 

@@ -5,8 +5,9 @@ export interface ImageSize {
 }
 
 /**
- * Reads the size of a PNG, JPEG, GIF or WebP image from its first bytes. Nothing is decoded, and nothing is read that
- * is not there. Undefined for any other format, for a header that is cut or broken, and for an image without an area.
+ * Reads the size of a PNG, JPEG, GIF or WebP image from its first bytes. Nothing is decoded, and nothing is read
+ * beyond the bytes. Undefined for any other format, for a header that is cut or broken, and for an image without an
+ * area.
  */
 export function imageSize(head: Uint8Array): ImageSize | undefined {
   const view = new DataView(head.buffer, head.byteOffset, head.byteLength);
@@ -43,7 +44,7 @@ function webpSize(view: DataView): ImageSize | undefined {
   return { width: uint24(view, 24) + 1, height: uint24(view, 27) + 1 };
 }
 
-/** Walks the segments of a JPEG to the one that begins the picture. */
+/** Walks the segments of a JPEG to the one that begins the image. */
 function jpegSize(view: DataView): ImageSize | undefined {
   if (view.getUint16(0) !== 0xffd8) return undefined;
   for (let at = 2; ; ) {
@@ -59,7 +60,7 @@ function jpegSize(view: DataView): ImageSize | undefined {
       continue;
     }
     if (startsFrame(marker)) return { width: view.getUint16(at + 7), height: view.getUint16(at + 5) };
-    // The picture's data, or its end, without a frame.
+    // The image's data, or its end, without a frame.
     if (marker === 0xda || marker === 0xd9) return undefined;
     const length = view.getUint16(at + 2);
     if (length < 2) return undefined;
@@ -67,7 +68,7 @@ function jpegSize(view: DataView): ImageSize | undefined {
   }
 }
 
-/** SOF0 to SOF15, without the tables and the reserved marker among them. */
+/** Returns true for SOF0 to SOF15, without the tables and the reserved marker among them. */
 function startsFrame(marker: number): boolean {
   return marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc;
 }

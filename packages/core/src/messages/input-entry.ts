@@ -11,7 +11,7 @@ export function inputEntryOf(part: MessageContentPart): InputEntry | undefined {
   return isEntry ? (part.data as unknown as InputEntry) : undefined;
 }
 
-/** Returns the entry about input that a message is, if it is one. */
+/** Returns the entry about input of a message, if it is one. */
 export function inputEntryOfMessage(
   message: Pick<ConversationMessage, "role" | "content">,
 ): InputEntry | undefined {
@@ -25,7 +25,7 @@ export function inputRequestId(stepId: string, callIndex: number): string {
   return `${stepId}.${callIndex}`;
 }
 
-/** Returns the id of a question that a call asks while it runs: another one each time it runs. */
+/** Returns the id of a question that a call asks while it runs: a different one each time it runs. */
 export function questionRequestId(stepId: string, id: string): string {
   return `${stepId}.${id}`;
 }
@@ -35,7 +35,7 @@ export function isRequestOfCall(stepId: string, requestId: string): boolean {
   return requestId.startsWith(`${stepId}.`) && /^\d{1,9}$/.test(requestId.slice(stepId.length + 1));
 }
 
-/** Makes the message of an entry. Its id follows from the entry, so whoever writes it writes the same message. */
+/** Makes the message of an entry. Its id follows from the entry, so every writer makes the same message. */
 export function inputMessage(
   entry: InputRequestEntry | InputResponseEntry,
   envelope: Pick<ConversationMessage, "conversationId" | "createdAt">,
@@ -48,7 +48,7 @@ export function inputMessage(
   };
 }
 
-/** Returns the id of the message that an entry is in the log. */
+/** Returns the message id of an entry in the log. */
 export function inputMessageId({ type, requestId }: Pick<InputEntry, "type" | "requestId">): string {
   return `${requestId}.${type === "input-request" ? "request" : "response"}`;
 }

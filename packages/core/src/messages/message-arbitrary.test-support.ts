@@ -12,7 +12,9 @@ export const anyText: fc.Arbitrary<string> = fc.oneof(
   },
 );
 
-/** Texts that a value would not survive: spelling of numbers, order of keys, doubled keys, not JSON at all. */
+/**
+ * Texts that a parsed value would not preserve: spelling of numbers, order of keys, doubled keys, not JSON at all.
+ */
 export const awkwardJson: fc.Arbitrary<string> = fc.oneof(
   fc.constantFrom(
     '{"b":1,"a":2}',
@@ -75,7 +77,7 @@ function optional<T>(key: string, value: fc.Arbitrary<T>): fc.Arbitrary<Record<s
   return fc.option(value, { nil: undefined }).map((given) => (given === undefined ? {} : { [key]: given }));
 }
 
-/** One object of several. Not `Object.assign`, which would take a field `__proto__` for the prototype. */
+/** Merges several objects. Not `Object.assign`, which would treat a field `__proto__` as the prototype. */
 function joined(objects: readonly object[]): Record<string, unknown> {
   return Object.fromEntries(objects.flatMap((some) => Object.entries(some)));
 }
@@ -89,7 +91,7 @@ function part(...fields: fc.Arbitrary<object>[]): fc.Arbitrary<MessageContentPar
 const name = fc.constantFrom("search", "add", "run");
 const stepId = optional("stepId", fc.constantFrom("t1:0", "t1:1"));
 
-/** Few ids, so that they come again: in one message, in later ones, on results without a call. */
+/** Few ids, so that they repeat: in one message, in later ones, on results without a call. */
 const toolCallId = fc.constantFrom("call_0", "call_1", "call_2", "toolu_x");
 
 const ownCall: fc.Arbitrary<MessageContentPart> = part(
@@ -266,7 +268,7 @@ const healthyStep: fc.Arbitrary<ConversationMessage[]> = fc
     ];
   });
 
-/** Histories with exactly one result per call, each behind its call; ids still come again in later steps. */
+/** Histories with exactly one result per call, each after its call; ids still repeat in later steps. */
 export const healthyHistory: fc.Arbitrary<ConversationMessage[]> = fc
   .array(
     fc.oneof(
@@ -279,7 +281,7 @@ export const healthyHistory: fc.Arbitrary<ConversationMessage[]> = fc
   )
   .map((steps) => steps.flat());
 
-/** Parts and messages of other writers, down to plain nonsense. */
+/** Parts and messages of other writers, down to nonsense. */
 export const foreignMessage: fc.Arbitrary<ConversationMessage> = fc
   .record(
     {
@@ -321,12 +323,12 @@ export const foreignMessage: fc.Arbitrary<ConversationMessage> = fc
       providerMetadata: fc.oneof(providerMetadata, fc.constant("none")),
       "x-foreign": jsonValue,
     },
-    // What comes out is an ordinary object, which comparing strictly tells from one without a prototype.
+    // The result is an ordinary object, which a strict comparison distinguishes from one without a prototype.
     { requiredKeys: [], noNullPrototype: true },
   )
   .map((given) => given as unknown as ConversationMessage);
 
-/** JSON text again, but as a database gives it back that keeps no order of keys. */
+/** Returns JSON text as a database returns it that keeps no order of keys. */
 export function throughJsonb(text: string): string {
   return JSON.stringify(JSON.parse(text), (_key, value: unknown) => {
     if (typeof value !== "object" || value === null || Array.isArray(value)) return value;

@@ -20,9 +20,9 @@ export interface ConversationMessage {
   content: MessageContentPart[];
   /** Free-form: source, tags, hints for a page. `metadata.origin` names provider and model (see `messageOrigin`). */
   metadata?: Record<string, unknown>;
-  /** Set where a provider says something about the whole message. */
+  /** Set if a provider attaches data to the whole message. */
   providerMetadata?: ProviderMetadata;
-  /** The owner, where the store knows one. */
+  /** The owner, if the store knows one. */
   resourceId?: string;
 }
 
@@ -50,8 +50,8 @@ export interface Conversation {
 }
 
 /**
- * Tokens of a call or, summed, of a turn. `inputTokens` includes what was read from or written to a cache,
- * `outputTokens` includes reasoning, whichever provider reported them.
+ * Tokens of a call or, summed, of a turn. `inputTokens` includes tokens read from or written to a cache,
+ * `outputTokens` includes reasoning, for every provider.
  */
 export interface TokenUsage {
   inputTokens: number;
@@ -62,13 +62,13 @@ export interface TokenUsage {
   reasoningTokens?: number;
 }
 
-/** Which provider and model wrote an assistant message. */
+/** Provider and model that wrote an assistant message. */
 export interface MessageOrigin {
   provider: string;
   model: string;
 }
 
-/** The origin kept in a message's metadata, if there is one. */
+/** Returns the origin kept in a message's metadata, if there is one. */
 export function messageOrigin(message: Pick<ConversationMessage, "metadata">): MessageOrigin | undefined {
   const origin = message.metadata?.origin;
   if (typeof origin !== "object" || origin === null) return undefined;
@@ -76,7 +76,7 @@ export function messageOrigin(message: Pick<ConversationMessage, "metadata">): M
   return typeof provider === "string" && typeof model === "string" ? { provider, model } : undefined;
 }
 
-/** The message's text parts joined, without reasoning, tools or files. */
+/** Joins the message's text parts, without reasoning, tools or files. */
 export function textOf(message: { readonly content: readonly MessageContentPart[] }): string {
   let text = "";
   for (const part of message.content) if (part.type === "text") text += part.text;

@@ -25,7 +25,7 @@ export function outputEntryOfMessage(
   return outputEntryOf(part);
 }
 
-/** Makes the message of an entry. Its id follows from the step, so whoever writes it writes the same message. */
+/** Makes the message of an entry. Its id follows from the step, so every writer makes the same message. */
 export function outputMessage(
   entry: OutputInvalidEntry,
   envelope: Pick<ConversationMessage, "conversationId" | "createdAt"> & { readonly stepId: string },

@@ -1,8 +1,8 @@
 import type { ProviderMetadata } from "@parley/wire";
 
 /**
- * What every part may carry. `providerMetadata` is keyed by provider and opaque to core: it is stored
- * with the part and handed back to the provider that made it, unchanged.
+ * Fields that every part may carry. `providerMetadata` is keyed by provider and opaque to core: it is stored with the
+ * part and returned unchanged to the provider that made it.
  */
 export interface PartExtras {
   providerMetadata?: ProviderMetadata;
@@ -17,9 +17,9 @@ export interface TextContentPart extends PartExtras {
 /** The model's reasoning. Replayed only to the provider and model that made it. */
 export interface ReasoningContentPart extends PartExtras {
   type: "reasoning";
-  /** What may be shown; empty where the provider hides it. */
+  /** Text that may be shown; empty if the provider hides it. */
   text: string;
-  /** How long it took, from its first delta to its last. Not for providers. */
+  /** Duration from its first delta to its last. Not sent to providers. */
   durationMs?: number;
 }
 
@@ -31,7 +31,7 @@ export interface ToolCallContentPart extends PartExtras {
   type: "tool-call";
   /** Tool name or identifier. */
   name: string;
-  /** The parsed arguments, or the raw text where it is not JSON. */
+  /** The parsed arguments, or the raw text if it is not JSON. */
   arguments: unknown;
   argumentsText?: string;
   /** Pairs the call with its result. Always set by Parley. */
@@ -40,14 +40,12 @@ export interface ToolCallContentPart extends PartExtras {
   stepId?: string;
 }
 
-/**
- * What a tool answered. `resultText` is the text a request carries; `result` is derived from it.
- */
+/** A tool's result. `resultText` is the text a request carries; `result` is derived from it. */
 export interface ToolResultContentPart extends PartExtras {
   type: "tool-result";
   /** Tool name or identifier. */
   name: string;
-  /** The parsed result, or the text itself where it is not a JSON object or array. */
+  /** The parsed result, or the text itself if it is not a JSON object or array. */
   result: unknown;
   resultText?: string;
   /** The call this answers. Always set by Parley. */
@@ -55,9 +53,9 @@ export interface ToolResultContentPart extends PartExtras {
   isError?: boolean;
   /** The step that produced the call. */
   stepId?: string;
-  /** How long the tool took. */
+  /** Duration of the tool's run. */
   durationMs?: number;
-  /** The tool was stopped, or its node went away, before it had answered: the text only says so. */
+  /** The tool was stopped, or its node ended, before it had a result: the text only states that. */
   interrupted?: boolean;
 }
 
@@ -68,8 +66,8 @@ export interface MetadataContentPart extends PartExtras {
 }
 
 /**
- * A file: `data` is base64, or `url` says where it lies, or `hash` and `size` name bytes that the store has. Of these
- * three there is one.
+ * A file. Exactly one of three is set: `data` is base64, `url` is its address, or `hash` and `size` name bytes that
+ * the store has.
  */
 export interface FileContentPart extends PartExtras {
   type: "file";
@@ -81,7 +79,7 @@ export interface FileContentPart extends PartExtras {
   /** Bytes. Set together with `hash`. */
   size?: number;
   filename?: string;
-  /** Pixels of an image, where they are known. */
+  /** Pixels of an image, if they are known. */
   width?: number;
   height?: number;
 }
@@ -117,7 +115,7 @@ export type MessageContentPart =
 
 const hashForm = /^[0-9a-f]{64}$/;
 
-/** True for a part that refers to bytes in the store. */
+/** Returns true for a part that refers to bytes in the store. */
 export function isStoredFile(part: Readonly<Record<string, unknown>> | object): part is StoredFilePart {
   const { type, data, url, hash, size } = part as Readonly<Record<string, unknown>>;
   if (type !== "file" || (data !== undefined && data !== "") || url !== undefined) return false;
@@ -125,8 +123,8 @@ export function isStoredFile(part: Readonly<Record<string, unknown>> | object): 
 }
 
 /**
- * The value that a call's argument text stands for: parsed JSON, `{}` for an empty text (some providers
- * send that for "no arguments"), and the text itself where it is not JSON.
+ * Returns the value of a call's argument text: parsed JSON, `{}` for an empty text (some providers send that for "no
+ * arguments"), and the text itself if it is not JSON.
  */
 export function argumentsFromText(text: string): unknown {
   if (text.trim() === "") return {};
@@ -137,7 +135,7 @@ export function argumentsFromText(text: string): unknown {
   }
 }
 
-/** The value that a result's text stands for: a JSON object or array parsed, any other text as it is. */
+/** Returns the value of a result's text: a JSON object or array parsed, any other text as it is. */
 export function resultFromText(text: string): unknown {
   const first = text.trimStart()[0];
   if (first !== "{" && first !== "[") return text;
@@ -148,18 +146,18 @@ export function resultFromText(text: string): unknown {
   }
 }
 
-/** The text a request carries for a value: strings as they are, all else as JSON. */
+/** Returns the text that a request carries for a value: strings as they are, everything else as JSON. */
 export function textOfValue(value: unknown): string {
   if (typeof value === "string") return value;
   return JSON.stringify(value) ?? "";
 }
 
-/** The text of a call's arguments that a request carries. */
+/** Returns the text of a call's arguments that a request carries. */
 export function argumentsTextOf(part: ToolCallContentPart): string {
   return part.argumentsText ?? (part.arguments === undefined ? "{}" : textOfValue(part.arguments));
 }
 
-/** The text of a tool's answer that a request carries. */
+/** Returns the text of a tool's result that a request carries. */
 export function resultTextOf(part: ToolResultContentPart): string {
   return part.resultText ?? textOfValue(part.result);
 }

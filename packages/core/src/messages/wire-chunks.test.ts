@@ -6,7 +6,7 @@ import type { ConversationMessage } from "./message.js";
 import { foreignMessage, jsonValue, ownMessage } from "./message-arbitrary.test-support.js";
 import { fromChatMessage, fromChunks, toChatMessage, toChunks, toStoredChunks } from "./wire-chunks.js";
 
-/** What travels of a message: the envelope's metadata stays with the server. */
+/** Returns the part of a message that is sent: the envelope's metadata stays with the server. */
 function travelling({
   id,
   conversationId,
@@ -105,7 +105,7 @@ const sample = {
   createdAt: new Date(5),
 } as const;
 
-/** The chunk as it is before its message has a place. */
+/** Returns the chunk as it is before its message has a place. */
 function withoutPlace(chunk: Chunk): Chunk {
   if (chunk.type !== "text" || chunk.file === undefined) return chunk;
   const { seq: _, ...file } = chunk.file;

@@ -24,30 +24,30 @@ import {
 import { stableValue } from "./text/stable-value.js";
 
 /**
- * The chunks of a message, one per part and in order; at least one. On Parley's own form nothing of the parts
- * is lost. The envelope's metadata does not travel: it belongs to the server.
+ * Converts a message to chunks, one per part and in order; at least one. On Parley's own form nothing of the parts is
+ * lost. The envelope's metadata is not sent: it belongs to the server.
  */
 export function toChunks(message: ConversationMessage): Chunk[] {
   const own = isOwnMessage(message) ? message : normalizeMessage(message);
   return own.content.map((part) => toChunk(part, own.role));
 }
 
-/** The text of a user message as clients are shown it, where they are shown no parts: with a line for each file. */
+/** Returns the text of a user message for clients that are shown no parts: with a line for each file. */
 export function shownText(message: ConversationMessage): string {
   return message.content.some(isStoredFile) ? userText(toChunks(message)) : textOf(message);
 }
 
-/** Where a message stands in its log. */
+/** Place of a message in its log. */
 export interface ChunkPlace {
   /** The seq of the message's first part. */
   readonly firstSeq: number;
   readonly turnId?: string;
   readonly stepId?: string;
-  /** Set on a compaction's summary: the seqs it stands for. */
+  /** Set on a compaction's summary: the seqs it covers. */
   readonly covers?: { readonly fromSeq: number; readonly toSeq: number };
 }
 
-/** The chunks of a message at their place in the log: the part with index i has the seq `firstSeq + i`. */
+/** Converts a message to chunks at their place in the log: the part with index i has the seq `firstSeq + i`. */
 export function toStoredChunks(message: ConversationMessage, place: ChunkPlace): StoredChunk[] {
   const own = isOwnMessage(message) ? message : normalizeMessage(message);
   const { id: messageId, role, content } = own;
@@ -58,7 +58,7 @@ export function toStoredChunks(message: ConversationMessage, place: ChunkPlace):
   return content.map((part, partIndex) => {
     const seq = place.firstSeq + partIndex;
     const chunk = placed(toChunk(part, role), place, seq);
-    // Where a step made it, as almost always, without putting it together from pieces.
+    // A step made it in almost all cases; this avoids assembling it from pieces.
     if (turnId !== undefined && stepId !== undefined)
       return { seq, role, chunk, messageId, turnId, stepId, createdAt, partIndex, partCount };
     return {
@@ -81,9 +81,9 @@ function placed(chunk: Chunk, { covers }: ChunkPlace, seq: number): Chunk {
 }
 
 /**
- * The messages that stored chunks belong to, in Parley's own form, ordered by seq; a seq that comes twice counts
- * once. A window that begins or ends inside a message gives a message with the parts it has. Chunks without
- * a message id, as other servers send them, are one message as long as the role stays the same.
+ * Returns the messages of stored chunks, in Parley's own form, ordered by seq; a repeated seq counts once. A window
+ * that begins or ends inside a message gives a message with the parts it has. Chunks without a message id, as other
+ * servers send them, are one message as long as the role stays the same.
  */
 export function fromChunks(
   chunks: readonly StoredChunk[],
@@ -121,13 +121,13 @@ function fromGroup(group: readonly StoredChunk[], conversationId: string): Conve
   return normalizeEnvelope({ conversationId, role: first.role, createdAt: first.createdAt }, id, parts);
 }
 
-/** The message as role and chunks alone. */
+/** Returns the message as role and chunks alone. */
 export function toChatMessage(message: ConversationMessage): ChatMessage {
   const own = isOwnMessage(message) ? message : normalizeMessage(message);
   return { role: own.role, chunks: toChunks(own) };
 }
 
-/** The message that a role and chunks stand for, in an envelope of the caller. */
+/** Builds a message from a role and chunks, in an envelope of the caller. */
 export function fromChatMessage(
   message: ChatMessage,
   envelope: Pick<ConversationMessage, "id" | "conversationId" | "createdAt"> &
@@ -159,7 +159,7 @@ function toChunk(part: MessageContentPart, role: MessageRole): Chunk {
       };
     }
     case "tool-result": {
-      // The value is left out: it is derived from the text, and would double what travels.
+      // The value is left out: it is derived from the text, and would double what is sent.
       const { name, result: _, resultText: _text, toolCallId = "", isError = false, stepId, ...rest } = part;
       return {
         ...rest,
@@ -200,7 +200,7 @@ function unstoredFileChunk({ type: _, providerMetadata, ...file }: FileContentPa
 }
 
 /**
- * The fields by name: a database may give back a part's fields in another order than they were written in, and a
+ * Sorts the fields by name: a database may return a part's fields in another order than they were written in, and a
  * chunk has to be the same bytes before and after it was stored.
  */
 function inOrder(fields: Fields): Fields {
@@ -221,7 +221,7 @@ function fromChunk(chunk: Chunk, place: PartPlace): MessageContentPart {
       return isStoredFile(part) ? normalizePart(part, place) : normalizePart(chunk, place);
     }
     case "system": {
-      // What a summary covers stands beside its message, not in it.
+      // The range that a summary covers is stored beside its message, not in it.
       const { covers: _, input, output, ...rest } = chunk;
       const data = input ?? output;
       if (data === undefined) return normalizePart({ ...rest, type: "text" }, place);

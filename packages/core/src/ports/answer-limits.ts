@@ -8,15 +8,15 @@ export interface AnswerLimits {
   readonly answerCalls: number;
   /** Parts of one answer, calls included. `answer_too_large` */
   readonly answerParts: number;
-  /** How long a provider may take until the first content of its answer. `timeout` */
+  /** Maximum time until the first content of a provider's answer. `timeout` */
   readonly firstContentMs: number;
-  /** How long a provider may be silent between two contents of an answer. `timeout` */
+  /** Maximum time between two contents of an answer. `timeout` */
   readonly betweenContentMs: number;
 }
 
 /**
- * The bounds of an answer where none are chosen. The longest answers of today's models are below 1 MB of text, an image
- * takes a few; models that reason without showing it are silent for minutes before their first content.
+ * Default bounds of an answer. The longest answers of current models are below 1 MB of text, an image takes a few;
+ * models that reason without showing it send nothing for minutes before their first content.
  */
 export const defaultAnswerLimits: AnswerLimits = {
   answerBytes: 8_000_000,
@@ -26,7 +26,7 @@ export const defaultAnswerLimits: AnswerLimits = {
   betweenContentMs: 2 * 60_000,
 };
 
-/** The bounds on how much an answer may hold. */
+/** Bounds on the size of an answer. */
 export type AnswerSizeLimit = "answerBytes" | "answerCalls" | "answerParts";
 
 const units: Record<AnswerSizeLimit, string> = {
@@ -35,7 +35,7 @@ const units: Record<AnswerSizeLimit, string> = {
   answerParts: "parts",
 };
 
-/** The failure of an answer that passed a bound: what arrived before is kept. */
+/** Returns the failure of an answer that exceeded a bound: what arrived before is kept. */
 export function answerTooLarge(limit: AnswerSizeLimit, allowed: number): ParleyError {
   return new ParleyError(
     "answer_too_large",
@@ -44,7 +44,7 @@ export function answerTooLarge(limit: AnswerSizeLimit, allowed: number): ParleyE
   );
 }
 
-/** The failure of a provider that sent no content for too long. */
+/** Returns the failure of a provider that sent no content for too long. */
 export function contentTimeout(limit: "firstContentMs" | "betweenContentMs", ms: number): ParleyError {
   const time = ms >= 1_000 ? `${Math.round(ms / 100) / 10} s` : `${ms} ms`;
   const problem =

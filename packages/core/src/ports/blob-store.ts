@@ -1,8 +1,8 @@
 import type { FileVariant } from "@parley/wire";
 
 /**
- * Identifies the bytes of a file in its store. Given once and never again, so whoever removes the bytes of a number cannot
- * hit bytes that were uploaded later. Never leaves the store and its nodes.
+ * Identifies the bytes of a file in its store. Assigned once and never again, so that removing the bytes of a number
+ * cannot affect bytes that were uploaded later. Never leaves the store and its nodes.
  */
 export type BlobNumber = number;
 
@@ -23,11 +23,11 @@ export interface UploadRecord extends BlobRecord {
   expiresAt: number;
 }
 
-/** An upload that begins. */
+/** Start of an upload. */
 export interface NewUpload {
-  /** Random: it is what the upload is read by. */
+  /** Random: the upload is read by it. */
   id: string;
-  /** Milliseconds that it may stand still before it can be collected. */
+  /** Milliseconds without a new piece after which it can be collected. */
   stalledMs: number;
 }
 
@@ -37,12 +37,12 @@ export interface UploadPiece {
   /** Counted from 0. */
   n: number;
   /**
-   * `pieceBytes` of them; fewer, and at least one, in the last piece. Only their number where they are stored elsewhere:
-   * then whoever writes it has stored all pieces before it finishes the upload.
+   * `pieceBytes` of them; fewer, and at least one, in the last piece. Only their number if they are stored elsewhere:
+   * the writer then has stored all pieces before it finishes the upload.
    */
   data: Uint8Array | { byteLength: number };
   stalledMs: number;
-  /** Bytes that the owner may have in all. */
+  /** Maximum bytes of the owner in total. */
   ownerBytes: number;
 }
 
@@ -62,7 +62,7 @@ export interface DerivedBytes {
   /** The bytes it was derived from. */
   blob: BlobNumber;
   variant: FileVariant;
-  /** At most `derivedBytes`. Empty: there is no such form of these bytes. */
+  /** At most `derivedBytes`. Empty: these bytes have no such form. */
   data: Uint8Array;
 }
 
@@ -73,52 +73,52 @@ export interface FileUsage {
 }
 
 /**
- * One owner's files. Bytes are stored once per owner and hash. They are kept as long as a message, an entry of a queue or
- * an upload that has not expired refers to them.
+ * One owner's files. Bytes are stored once per owner and hash. They are kept as long as a message, an entry of a
+ * queue or an upload that has not expired refers to them.
  *
- * A message refers to the bytes of its file parts that have a `hash`. Whatever writes messages writes their references in
- * the same transaction, and refuses with `invalid_request` a part whose bytes the owner does not have. A hash is no
- * capability: callers never choose it, they name an upload or a message, which the runtime resolves.
+ * A message refers to the bytes of its file parts that have a `hash`. Every write of messages writes their references
+ * in the same transaction, and refuses with `invalid_request` a part whose bytes the owner does not have. A hash
+ * grants no access: callers never choose it, they name an upload or a message, which the runtime resolves.
  */
 export interface BlobStore {
   /** Begins an upload. The same id again is `message_conflict`. */
   beginUpload(upload: NewUpload): Promise<void>;
   /**
-   * Appends a piece. The last piece again changes nothing; any other out of order, one behind a short piece, one of a wrong
-   * size and one of an upload that is unknown or finished are `invalid_request`. `limit_exceeded` where the owner would
-   * have more bytes than `ownerBytes`. Returns which bytes it is a piece of.
+   * Appends a piece. The last piece again changes nothing; any other out of order, one after a short piece, one of a
+   * wrong size and one of an upload that is unknown or finished are `invalid_request`. `limit_exceeded` if the owner
+   * would have more bytes than `ownerBytes`. Returns the number of the bytes it is a piece of.
    */
   writePiece(piece: UploadPiece): Promise<{ blob: BlobNumber }>;
   /**
-   * Ends an upload. Where the owner has the same bytes already, the new ones are dropped. Ending it again answers the same.
-   * `invalid_request` for an unknown upload.
+   * Ends an upload. If the owner already has the same bytes, the new ones are dropped. Ending it again returns the
+   * same. `invalid_request` for an unknown upload.
    */
   finishUpload(input: FinishUpload): Promise<UploadRecord>;
-  /** Drops an upload and, where nothing else refers to them, its bytes. Returns false where there was none. */
+  /** Drops an upload and, if nothing else refers to them, its bytes. Returns false if there was none. */
   dropUpload(id: string): Promise<boolean>;
-  /** A finished upload that has not expired; null for any other. */
+  /** Returns a finished upload that has not expired; null for any other. */
   findUpload(id: string): Promise<UploadRecord | null>;
-  /** The bytes with this hash; null where the owner has none. For parts of the owner's messages. */
+  /** Returns the bytes with this hash; null if the owner has none. For parts of the owner's messages. */
   findBlob(hash: string): Promise<BlobRecord | null>;
   /**
-   * Reads bytes from `offset` on: at most `length`, and none beyond the piece that `offset` is in. Null behind the end,
-   * and where the bytes are gone or another owner's. `elsewhere` where they are, and were written without them.
+   * Reads bytes from `offset` on: at most `length`, and none beyond the piece that `offset` is in. Null after the
+   * end, and if the bytes are gone or another owner's. `elsewhere` if they exist, but are stored elsewhere.
    */
   readBlob(query: {
     blob: BlobNumber;
     offset: number;
     length: number;
   }): Promise<Uint8Array | "elsewhere" | null>;
-  /** A derived form, as it was saved; null where none was, and where the bytes are gone or another owner's. */
+  /** Returns a derived form, as it was saved; null if none was, and if the bytes are gone or another owner's. */
   findDerived(query: { blob: BlobNumber; variant: FileVariant }): Promise<Uint8Array | null>;
   /**
-   * Keeps a derived form for as long as its bytes are there. The first one stays. `invalid_request` where the bytes are
-   * gone or another owner's, `limit_exceeded` where the owner would have more bytes than `ownerBytes`.
+   * Keeps a derived form as long as its bytes exist. The first one stays. `invalid_request` if the bytes are gone or
+   * another owner's, `limit_exceeded` if the owner would have more bytes than `ownerBytes`.
    */
   saveDerived(derived: DerivedBytes & { ownerBytes: number }): Promise<void>;
   fileUsage(): Promise<FileUsage>;
   /**
-   * The secret that addresses of the owner's files are signed with: the one that was proposed first. Null where there is
+   * Returns the secret that signs addresses of the owner's files: the one that was proposed first. Null if there is
    * none and none is proposed.
    */
   fileSecret(proposed?: string): Promise<string | null>;
@@ -127,7 +127,7 @@ export interface BlobStore {
 /** Bytes that were stored elsewhere and that the store has removed: nothing refers to them, and nothing ever will. */
 export interface RemovedBlob {
   blob: BlobNumber;
-  /** The number of pieces at most. */
+  /** Maximum number of pieces. */
   pieces: number;
 }
 
@@ -135,6 +135,6 @@ export interface RemovedBlob {
 export interface CollectedBlobs {
   blobs: number;
   bytes: number;
-  /** There may be more to remove. */
+  /** True if there may be more to remove. */
   more: boolean;
 }

@@ -3,7 +3,7 @@ import type { ConversationId, ConversationMessage, TurnId } from "../messages/me
 import type { ProviderCallRecord } from "../ports.js";
 import type { ConversationRecord, ConversationSettings } from "./log-store.js";
 
-/** A conversation that was exported elsewhere, with all that its log holds. Nothing in it is open. */
+/** A conversation that was exported elsewhere, with its whole log. Nothing in it is open. */
 export interface ImportInput {
   conversationId: ConversationId;
   settings: ConversationSettings;
@@ -11,16 +11,16 @@ export interface ImportInput {
   createdAt: number;
   lastActivityAt: number;
   /**
-   * The conversation that it was forked from, and the last seq they have in common, as its export names them. It need not
-   * exist here: the record and lists show it, and the rows are the conversation's own.
+   * The conversation that it was forked from, and the last seq they have in common, as its export names them. It need
+   * not exist here: the record and lists show it, and the rows are the conversation's own.
    */
   parent?: { readonly id: ConversationId; readonly seq: number };
   /**
-   * Every message, oldest first, with its seqs from 1 on and without a gap. Of a summary `covers` says what it stands
-   * for, and `inForce` whether it still does.
+   * Every message, oldest first, with its seqs from 1 on and without a gap. On a summary, `covers` is the range it
+   * replaces, and `inForce` is false if it no longer does.
    */
   entries: ImportedEntry[];
-  /** Oldest first. Each has its rows among the entries, next to each other. */
+  /** Oldest first. The rows of each are adjacent among the entries. */
   turns: ImportedTurn[];
 }
 
@@ -47,6 +47,6 @@ export interface ImportedTurn {
 
 export interface ImportResult {
   conversation: ConversationRecord;
-  /** False when its log was there already: exactly so, or with more behind it. */
+  /** False if its log already existed: exactly the same, or with more after it. */
   created: boolean;
 }

@@ -1,13 +1,13 @@
 import type { KeyScope } from "@parley/wire";
 
-/** An API key as it is kept: its secret is nowhere, only the hash by which a caller's key is recognised. */
+/** An API key as it is stored: without its secret, only with the hash by which a caller's key is recognized. */
 export interface ApiKeyRecord {
   id: string;
-  /** Whose conversations it opens. */
+  /** Owner of the conversations it gives access to. */
   owner: string;
   /** Of the secret. Unique. */
   hash: string;
-  /** The first characters of the secret, to tell keys apart. */
+  /** The first characters of the secret, to distinguish keys. */
   prefix: string;
   scopes: KeyScope[];
   /** Epoch milliseconds. */
@@ -17,8 +17,8 @@ export interface ApiKeyRecord {
 }
 
 /**
- * A login: the cookie of a page, which stands for the key that it was traded for. What it may do is what the key may;
- * it ends with the key, when it is removed, and when it has not been used for long.
+ * A login: the cookie of a page, issued in exchange for a key. It has the permissions of the key; it ends with the
+ * key, when it is removed, and when it has not been used for long.
  */
 export interface LoginRecord {
   id: string;
@@ -31,15 +31,15 @@ export interface LoginRecord {
   createdAt: number;
   /** Epoch milliseconds. */
   lastUsedAt: number;
-  /** Epoch milliseconds. From then on it is no login any more. */
+  /** Epoch milliseconds. The login is invalid from then on. */
   expiresAt: number;
 }
 
-/** The logins to remove: those that match everything that is named. */
+/** Filter of the logins to remove: those that match every given field. */
 export interface LoginQuery {
   hash?: string;
   keyId?: string;
-  /** Epoch milliseconds: those that have ended by then. */
+  /** Epoch milliseconds: logins that have expired by then. */
   expiredAt?: number;
 }
 
@@ -49,26 +49,28 @@ export interface KeysInUse {
   logins: readonly string[];
 }
 
-/** The keys of all owners. Nodes share them; what one adds or removes, the others see with their next look. */
+/** The keys of all owners. Nodes share them; each node sees the changes of the others with its next read. */
 export interface KeyStore {
   /** The same key again changes nothing; another one with its id or its hash is `invalid_request`. */
   add(key: ApiKeyRecord): Promise<void>;
   /** Oldest first. */
   list(): Promise<ApiKeyRecord[]>;
   find(hash: string): Promise<ApiKeyRecord | null>;
-  /** The hashes of those that are gone, of many keys and logins at once: removed, or (logins) expired by `at`. */
+  /** Returns the hashes of many keys and logins at once that are gone: removed, or (logins) expired by `at`. */
   findGone(query: KeysInUse & { at: number }): Promise<KeysInUse>;
-  /** Notes that a key was used. The mark never goes back; an unknown key is none to note. */
+  /** Records that a key was used. The time never goes back; an unknown key is ignored. */
   touch(id: string, at: number): Promise<void>;
-  /** Takes its logins with it. False when there was none. */
+  /** Removes its logins with it. False if there was none. */
   remove(id: string): Promise<boolean>;
 
   /** The same login again changes nothing. One of an unknown key, or with another's id or hash, is `invalid_request`. */
   addLogin(login: LoginRecord): Promise<void>;
-  /** The login with this hash and the key as it is now; null for one that is unknown or has expired by `at`. */
+  /**
+   * Returns the login with this hash and the key as it is now; null for one that is unknown or has expired by `at`.
+   */
   findLogin(hash: string, at: number): Promise<{ login: LoginRecord; key: ApiKeyRecord } | null>;
-  /** Notes that a login was used, and until when it holds from now on. Neither mark ever goes back. */
+  /** Records that a login was used, and its new expiry. Neither time ever goes back. */
   touchLogin(id: string, marks: { lastUsedAt: number; expiresAt: number }): Promise<void>;
-  /** Returns how many there were. */
+  /** Returns the number of removed logins. */
   removeLogins(query: LoginQuery): Promise<number>;
 }

@@ -9,9 +9,9 @@ export interface SecretName {
 
 /** A secret without its value. */
 export interface SecretRecord extends SecretName {
-  /** Plain data that may be shown: an address, when a token expires. Never anything secret. */
+  /** Plain data that may be shown: an address, the expiry of a token. Never anything secret. */
   facts: Record<string, unknown>;
-  /** Names this value among all that the secret has had, also before it was removed and added again. */
+  /** Identifies this value among all that the secret has had, also before it was removed and added again. */
   version: string;
   /** Epoch milliseconds. */
   createdAt: number;
@@ -28,7 +28,7 @@ export interface SealedSecret extends SecretRecord {
 export interface SecretChange extends SecretName {
   sealed: string;
   facts: Record<string, unknown>;
-  /** The version that it replaces; null where there must be none. */
+  /** The version that it replaces; null if there must be none. */
   replaces: string | null;
   /** Renames the secret, unless another one has this name. */
   newName?: string;
@@ -41,34 +41,38 @@ export interface SecretQuery {
   kind: string;
 }
 
-/** A hold on a name, by which one process at a time does something for it. */
+/** A hold on a name, which lets one process at a time work on it. */
 export interface SecretHold extends SecretName {
-  /** Identifies who holds it; no two are the same. */
+  /** Identifies the holder; no two are the same. */
   holder: string;
 }
 
 /**
- * Encrypted values of all owners and of the installation. The store never sees a key: what it holds, and what a copy or
- * a dump of it holds, is of no use without one.
+ * Encrypted values of all owners and of the installation. The store never sees a key: its contents, and those of a
+ * copy or a dump, are useless without one.
  */
 export interface SecretStore {
   /** Null for an unknown one. */
   get(name: SecretName): Promise<SealedSecret | null>;
   /** By name, without the values. */
   list(query: SecretQuery): Promise<SecretRecord[]>;
-  /** Secrets of everybody, at most `limit`, ordered by owner, kind and name; `after` is the last one of the page before. */
+  /**
+   * Returns secrets of all owners, at most `limit`, ordered by owner, kind and name; `after` is the last one of the
+   * previous page.
+   */
   page(query: { after?: SecretName; limit: number }): Promise<SealedSecret[]>;
   /** Returns the new version. Null: `replaces` is not the version in force, or the new name is taken; nothing changed. */
   put(change: SecretChange): Promise<string | null>;
-  /** Removes it, with `version` only that one. Returns false where there was none. */
+  /** Removes it, with `version` only that one. Returns false if there was none. */
   remove(name: SecretName, version?: string): Promise<boolean>;
   /**
-   * Takes the hold on a name, whether or not there is such a secret, for `leaseMs` by the store's clock. The holder may
-   * take it again to keep it. Returns 0 when it is held, else the milliseconds until it can be had at the latest. A hold
-   * guards nothing by itself: whoever lost it is refused by the version that it wants to replace.
+   * Takes the hold on a name, even if there is no such secret, for `leaseMs` by the store's clock. The holder may
+   * take it again to keep it. Returns 0 if it is held, otherwise the maximum number of milliseconds until it can be
+   * taken. A hold guards nothing by itself: a process that lost it is refused by the version that it wants to
+   * replace.
    */
   hold(hold: SecretHold & { leaseMs: number }): Promise<number>;
-  /** Gives a hold back. Another holder's is left as it is. */
+  /** Releases a hold. Another holder's is left as it is. */
   release(hold: SecretHold): Promise<void>;
 }
 
@@ -81,34 +85,35 @@ export interface OpenedSecret extends SecretRecord {
 export interface NewSecret extends SecretName {
   value: string;
   facts?: Record<string, unknown>;
-  /** The version that it replaces; null where there must be none. */
+  /** The version that it replaces; null if there must be none. */
   replaces: string | null;
   /** Renames the secret, unless another one has this name. */
   newName?: string;
 }
 
 /**
- * Secrets of owners and of the installation, encrypted before they reach the store. All methods but `list` and `remove`
- * reject with `store_unavailable` (`details.reason` is `no_secret`) where the installation has no key to encrypt with.
+ * Secrets of owners and of the installation, encrypted before they reach the store. All methods but `list` and
+ * `remove` reject with `store_unavailable` (`details.reason` is `no_secret`) if the installation has no key to
+ * encrypt with.
  */
 export interface Secrets {
-  /** Says why nothing can be encrypted, and what to set. Undefined where something can. */
+  /** Returns the reason that nothing can be encrypted, and the setting to change. Undefined if encryption works. */
   problem(): Promise<string | undefined>;
   /**
-   * Null for an unknown one. Rejects with `store_unavailable` (`details.reason` is `secret_unreadable`, with its kind and
-   * name) where it was encrypted with another key, or changed.
+   * Null for an unknown one. Rejects with `store_unavailable` (`details.reason` is `secret_unreadable`, with its kind
+   * and name) if it was encrypted with another key, or changed.
    */
   get(name: SecretName): Promise<OpenedSecret | null>;
   /** By name, without the values. */
   list(query: SecretQuery): Promise<SecretRecord[]>;
   /** Returns the new version. Null: `replaces` is not the version in force, or the new name is taken; nothing changed. */
   put(secret: NewSecret): Promise<string | null>;
-  /** Removes it, with `version` only that one. Returns false where there was none. */
+  /** Removes it, with `version` only that one. Returns false if there was none. */
   remove(name: SecretName, version?: string): Promise<boolean>;
   /**
-   * Runs `work` for a name while nobody else does, in this process or on another node; the others wait. `work` reads the
-   * secret again: what it is about to do may be done. Its signal is aborted when the hold runs out (`leaseMs`, 30 s by
-   * default) and when `signal` is; then another process may begin.
+   * Runs `work` for a name while no other caller does, in this process or on another node; the others wait. `work`
+   * reads the secret again: its task may already be done. Its signal is aborted when the hold expires (`leaseMs`, 30
+   * s by default) and when `signal` is; then another process may begin.
    */
   exclusively<Result>(
     name: SecretName,

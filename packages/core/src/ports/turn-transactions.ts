@@ -14,8 +14,9 @@ import type { InputRecord, OpenInputs } from "./input-store.js";
 import type { JournalBatch } from "./log-store.js";
 
 /**
- * Whatever opens a turn fixes its model in the same transaction: the one chosen for the turn, else the conversation's
- * setting, else the model of its last turn, else `defaultModel`. So a queued, recovered or repeated turn keeps it.
+ * Model for a turn that a transaction opens. Every transaction that opens a turn fixes its model: the one chosen for
+ * the turn, else the conversation's setting, else the model of its last turn, else `defaultModel`. So a queued,
+ * recovered or repeated turn keeps it.
  */
 export interface DefaultModel {
   defaultModel?: string;
@@ -41,24 +42,26 @@ export interface AdmitInput extends DefaultModel {
   settings?: ConversationSettings;
   /** `message.id` is the client's message id. */
   message: ConversationMessage;
-  /** Rows outside turns that are written before it, in order, if it opens a turn. Refused as busy where it would wait. */
+  /**
+   * Rows outside turns that are written before it, in order, if it opens a turn. Refused as busy if it would wait.
+   */
   before?: ConversationMessage[];
-  /** Of everything the client sent: the same id with another hash is `message_conflict`. */
+  /** Hash of everything the client sent: the same id with another hash is `message_conflict`. */
   bodyHash: string;
   ifBusy: "reject" | "queue";
-  /** How it waits, if it has to. */
+  /** Mode in which it waits, if it has to. */
   mode: QueueMode;
   choices: TurnChoices;
   /** The id of the turn, if one opens. Used once in its conversation, as every turn's and compaction's. */
   turnId: TurnId;
-  /** The longest the queue may get. */
+  /** Maximum length of the queue. */
   queueLength: number;
   /** The title of a conversation that has none yet. */
   title: string;
   /**
-   * Ends the turn that waits in the conversation, if it is this one with this fence (else `stale_fence`): it is sealed,
-   * its requests are denied, and the message opens its turn in the same transaction, without a pause of the queue.
-   * Nothing of it happens where no turn waits.
+   * Ends the turn that waits in the conversation, if it is this one with this fence (otherwise `stale_fence`): it is
+   * sealed, its requests are denied, and the message opens its turn in the same transaction, without a pause of the
+   * queue. Has no effect if no turn waits.
    */
   sealWaiting?: Omit<SealInput, "conversationId" | "next">;
 }
@@ -87,55 +90,55 @@ export interface CommitInput {
   fence: number;
   stepId: string;
   messages: ConversationMessage[];
-  /** Promote all waiting `steer` entries behind the messages, unless the queue is paused or a stop was requested. */
+  /** Promotes all waiting `steer` entries after the messages, unless the queue is paused or a stop was requested. */
   promoteSteers: boolean;
-  /** Steps and calls so far, kept on the turn so that whoever takes over can go on counting. */
+  /** Steps and calls so far, kept on the turn so that a node that takes over can continue counting. */
   steps: StepMetrics[];
   providerCalls: ProviderCallRecord[];
   /** New requests for input; their entries are among the messages. */
   inputs?: InputRequest[];
   /**
-   * Only undecided calls are left: the turn waits from now on, and nobody holds it, unless a response has been recorded
-   * that is not in the log yet, or a stop was requested.
+   * Only undecided calls are left: the turn waits from now on, and no node holds it, unless a response has been
+   * recorded that is not in the log yet, or a stop was requested.
    */
   wait?: boolean;
 }
 
 /**
- * The whole journal of the turn is gone after a commit: its events are in rows now. Of a request that was decided, the
- * recorded response is written, whatever the message says; one that was not is decided by it.
+ * The whole journal of the turn is removed after a commit: its events are in rows now. For a request that was
+ * decided, the recorded response is written, regardless of the message; one that was not is decided by it.
  */
 export interface CommitResult {
-  /** The written rows, with their seqs. Committing the same message ids again answers the same, promotions too. */
+  /** The written rows, with their seqs. Committing the same message ids again returns the same, promotions too. */
   entries: HistoryEntry[];
   /** The promoted entries as rows, in order. */
   promoted: HistoryEntry[];
   queue: QueueState;
   stopRequested: boolean;
-  /** Set where the turn waits now: what it waits for. */
+  /** Set if the turn waits now: the requests it waits for. */
   waiting?: OpenInputs;
   /** Responses to the turn's requests that are not in the log yet. */
   responses: InputResponseEntry[];
 }
 
-/** How a lease ends: what, if anything, opens next. */
+/** End of a lease: the turn that opens next, if any. */
 export interface NextTurn extends DefaultModel {
   node: string;
   /** The id of the next turn, if the queue opens one. */
   turnId: TurnId;
   /**
-   * Keep what waits instead of opening a turn with it; an empty queue is not paused by it. A stop that was
-   * requested does the same, so that the next turn never answers it.
+   * Keeps the waiting messages instead of opening a turn with them; an empty queue is not paused by it. A requested
+   * stop has the same effect, so that the next turn never answers it.
    */
   pauseQueue: boolean;
   /**
-   * False on a draining node, which leaves the queue to others: what waits opens its turn without a holder, for
-   * whoever calls `claimExpired` next, and `next` is absent.
+   * False on a draining node, which leaves the queue to others: the waiting messages open their turn without a
+   * holder, for the next node that calls `claimExpired`, and `next` is absent.
    */
   openNext: boolean;
 }
 
-/** A seal also answers every request of the turn that is not answered, with an entry before the messages. */
+/** Input of a seal. A seal also answers every unanswered request of the turn, with an entry before the messages. */
 export interface SealInput {
   conversationId: ConversationId;
   turnId: TurnId;
@@ -146,7 +149,7 @@ export interface SealInput {
   reason: TurnReason;
   metrics: TurnMetrics;
   providerCalls: ProviderCallRecord[];
-  /** Why open requests are denied. Default: `stop` for an aborted turn, else `end`. */
+  /** Reason that open requests are denied. Default: `stop` for an aborted turn, otherwise `end`. */
   via?: "stop" | "send" | "end";
   next: NextTurn;
 }
@@ -156,13 +159,15 @@ export interface SealResult {
   firstSeq: number;
   lastSeq: number;
   entries: HistoryEntry[];
-  /** The turn that the queue opened in the same transaction: the waiting steers together, else the first entry. */
+  /**
+   * The turn that the queue opened in the same transaction: the waiting steers together, otherwise the first entry.
+   */
   next?: OpenedTurn;
   queue: QueueState;
   status: ConversationStatus;
 }
 
-/** The open turn as it is durable. */
+/** The durable state of the open turn. */
 export interface OpenTurnState {
   log: LogNumber;
   turnId: TurnId;
@@ -171,14 +176,14 @@ export interface OpenTurnState {
   choices: TurnChoices;
   startedAt: number;
   /**
-   * How long the turn has been open, by the clock that `startedAt` was read from. Without it, whoever takes over has
-   * only its own clock to compare with, which may be minutes off.
+   * Time that the turn has been open, by the clock that `startedAt` was read from. Without it, a node that takes over
+   * has only its own clock to compare with, which may be minutes off.
    */
   elapsedMs?: number;
   stopRequested: boolean;
-  /** When it began to wait, if it waits now. */
+  /** Time when it began to wait, if it waits now. */
   waitingSince?: number;
-  /** How long it has waited before, in all. */
+  /** Total time that it has waited before. */
   waitedMs?: number;
   /** Its requests for input, in order. */
   inputs: InputRecord[];
@@ -186,7 +191,7 @@ export interface OpenTurnState {
   entries: HistoryEntry[];
   steps: StepMetrics[];
   providerCalls: ProviderCallRecord[];
-  /** What the journal holds, in order of `firstN`, from the batch that contains `afterN` + 1 on. */
+  /** Batches of the journal, in order of `firstN`, from the batch that contains `afterN` + 1 on. */
   journal: JournalBatch[];
 }
 

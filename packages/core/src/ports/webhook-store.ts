@@ -1,11 +1,11 @@
 import type { DeliveryState, OpenUnion, WebhookEventType } from "@parley/wire";
 import type { ConversationId } from "../messages/message.js";
 
-/** An endpoint as it is kept, without its secret. */
+/** An endpoint as it is stored, without its secret. */
 export interface WebhookRecord {
   id: string;
   url: string;
-  /** Empty where none was given. */
+  /** Empty if none was given. */
   label: string;
   events: OpenUnion<WebhookEventType>[];
   enabled: boolean;
@@ -15,7 +15,7 @@ export interface WebhookRecord {
   disabledAt?: number;
   /** Attempts in a row that failed. */
   failures: number;
-  /** Deliveries that are pending, and those that were given up. */
+  /** Number of pending deliveries, and of those that were given up. */
   pending: number;
   dead: number;
 }
@@ -28,7 +28,7 @@ export interface NewWebhook {
   events: OpenUnion<WebhookEventType>[];
   /** Kept as it is: deliveries are signed with it. */
   secret: string;
-  /** The most endpoints that the owner may have. `limit_exceeded` */
+  /** Maximum number of endpoints of the owner. `limit_exceeded` */
   limit: number;
 }
 
@@ -52,13 +52,13 @@ export interface DeliveryRecord {
   createdAt: number;
   attempts: number;
   attemptedAt?: number;
-  /** While it is pending. */
+  /** Set while it is pending. */
   nextAttemptAt?: number;
   status?: number;
   error?: string;
 }
 
-/** Identifies a claimed delivery: a claim that somebody else has taken over settles nothing. */
+/** Identifies a claimed delivery: a claim that another node has taken over settles nothing. */
 export interface DeliveryClaim {
   owner: string;
   webhookId: string;
@@ -67,12 +67,12 @@ export interface DeliveryClaim {
   fence: number;
 }
 
-/** A delivery that a node has claimed, with all that an attempt needs. */
+/** A delivery that a node has claimed, with everything that an attempt needs. */
 export interface ClaimedDelivery extends DeliveryClaim {
   id: string;
   type: OpenUnion<WebhookEventType>;
   data: Record<string, unknown>;
-  /** When the event happened, in epoch milliseconds. */
+  /** Time of the event, in epoch milliseconds. */
   createdAt: number;
   /** 1 for the first. */
   attempt: number;
@@ -82,19 +82,19 @@ export interface ClaimedDelivery extends DeliveryClaim {
   failures: number;
 }
 
-/** What a node asks the outbox for. */
+/** A node's request to the outbox. */
 export interface ClaimQuery {
-  /** The most deliveries in all; of one endpoint at most one. */
+  /** Maximum number of deliveries in total; of one endpoint at most one. */
   limit: number;
   /** After that time the claim can be taken over, by the store's clock. */
   leaseMs: number;
-  /** Endpoints that get no more from this node at the moment. */
+  /** Endpoints that currently get no more from this node. */
   except: { owner: string; webhookId: string }[];
   /** Leaves out endpoints whose last attempt failed. */
   healthyOnly: boolean;
 }
 
-/** The claimed deliveries, and when it is worth asking again without being told. */
+/** The claimed deliveries, and the time after which to claim again without a notification. */
 export interface ClaimResult {
   deliveries: ClaimedDelivery[];
   /** Milliseconds until the next delivery is due. Absent: nothing is pending. */
@@ -102,8 +102,8 @@ export interface ClaimResult {
 }
 
 /**
- * How an attempt ended. `delivered` and `dead` are kept for `keepMs`. `gone` also disables the endpoint and gives up what
- * is pending for it. `released`: there was none, and the claim is given back.
+ * Result of an attempt. `delivered` and `dead` are kept for `keepMs`. `gone` also disables the endpoint and gives up
+ * its pending deliveries. `released`: there was no attempt, and the claim is released.
  */
 export type DeliveryOutcome =
   | ({ status?: number; error?: string } & (
@@ -113,21 +113,22 @@ export type DeliveryOutcome =
   | { kind: "released" };
 
 /**
- * One owner's endpoints and what they are to receive. An event is written for every enabled endpoint of the owner that
- * asks for its type, in the transaction of what it reports: `commitStep` and `addInputs` (`input.requested`), `respond`, `expireInputs`
- * and seals (`input.answered`), seals (`turn.sealed`), and whatever makes a conversation that is no archive
- * (`conversation.created`). The same call again writes nothing. Removing a conversation takes its events with it.
+ * One owner's endpoints and their deliveries. An event is written for every enabled endpoint of the owner that
+ * subscribes to its type, in the transaction of what it reports: `commitStep` and `addInputs` (`input.requested`),
+ * `respond`, `expireInputs` and seals (`input.answered`), seals (`turn.sealed`), and all methods that create a
+ * conversation that is no archive (`conversation.created`). The same call again writes nothing. Removing a
+ * conversation removes its events.
  */
 export interface WebhookStore {
   /** The same id and address again change nothing; the id with another address is `invalid_request`. */
   addWebhook(webhook: NewWebhook): Promise<{ webhook: WebhookRecord; created: boolean }>;
   /** Oldest first. */
   webhooks(): Promise<WebhookRecord[]>;
-  /** The endpoint with its secret; null for an unknown one. */
+  /** Returns the endpoint with its secret; null for an unknown one. */
   findWebhook(id: string): Promise<{ webhook: WebhookRecord; secret: string } | null>;
   /** Null for an unknown one. */
   changeWebhook(id: string, change: WebhookChange): Promise<WebhookRecord | null>;
-  /** Takes its deliveries with it. Returns false where there was none. */
+  /** Removes its deliveries with it. Returns false if there was none. */
   removeWebhook(id: string): Promise<boolean>;
   /** Newest first. */
   deliveries(query: {
@@ -136,7 +137,7 @@ export interface WebhookStore {
     limit: number;
     before?: string;
   }): Promise<DeliveryRecord[]>;
-  /** Makes what was delivered or given up pending again, in its order, and returns how many. */
+  /** Makes deliveries that were delivered or given up pending again, in their order, and returns their number. */
   replayDeliveries(query: {
     webhookId: string;
     /** Epoch milliseconds. */
@@ -150,15 +151,17 @@ export interface WebhookStore {
 /** The outbox of all owners, for nodes. */
 export interface OutboxStore {
   /**
-   * Claims deliveries that are due, of each endpoint the longest due one that is first in its conversation: what stands
-   * behind a delivery of the same conversation to the same endpoint waits until that is delivered or given up. A claim
-   * that is not settled within its lease can be made again by anybody.
+   * Claims due deliveries, of each endpoint the longest due one that is first in its conversation: deliveries that
+   * follow one of the same conversation to the same endpoint wait until that is delivered or given up. A claim that
+   * is not settled within its lease can be made again by any node.
    */
   claim(query: ClaimQuery): Promise<ClaimResult>;
-  /** Writes down how an attempt ended. Returns false where the claim was lost. */
+  /** Records the result of an attempt. Returns false if the claim was lost. */
   settle(claim: DeliveryClaim, outcome: DeliveryOutcome): Promise<boolean>;
   /** Owners with an enabled endpoint. */
   owners(): Promise<string[]>;
-  /** Removes settled deliveries whose time is over, at most `limit`, and gives up those of disabled endpoints. */
+  /**
+   * Removes settled deliveries after their retention time, at most `limit`, and gives up those of disabled endpoints.
+   */
   sweep(limit: number): Promise<number>;
 }

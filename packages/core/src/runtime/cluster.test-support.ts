@@ -23,13 +23,13 @@ import type { Tool } from "../turn/tools/tool.js";
 import type { OwnerRuntime, Runtime, RuntimeLimits } from "./index.js";
 import { createModelCatalog, createRuntime } from "./index.js";
 
-/** What a model says in one step: pieces of text and reasoning, and tools that it calls. */
+/** A model's output in one step: pieces of text and reasoning, and tools that it calls. */
 export interface StepPlan {
   readonly pieces: readonly ("text" | "reasoning")[];
   readonly tools: readonly ("again" | "once")[];
 }
 
-/** Lets models and tools go on one piece at a time, at the test's word. */
+/** Lets models and tools continue one piece at a time, controlled by the test. */
 class Stepper {
   readonly #waiting: (() => void)[] = [];
 
@@ -39,7 +39,7 @@ class Stepper {
     });
   }
 
-  /** Lets one of those who wait go on. */
+  /** Lets one of the waiting models or tools continue. */
   step(choice = 0): void {
     const [next] = this.#waiting.splice(choice % Math.max(1, this.#waiting.length), 1);
     next?.();
@@ -57,7 +57,7 @@ export interface ClusterNode {
   readonly errors: string[];
 }
 
-/** Nodes on one memory database with one clock, ids that count, and models that go on step by step. */
+/** Nodes on one memory database with one clock, ids that count, and models that continue step by step. */
 export class Cluster {
   readonly clock: ManualClock = createManualClock();
   readonly database: MemoryDatabase = createMemoryDatabase(this.clock);
@@ -69,7 +69,7 @@ export class Cluster {
   readonly #limits: Partial<RuntimeLimits>;
   #calls = 0;
   #words = 0;
-  /** How often each tool ran, and what it answered. */
+  /** The answers of tools: one for each time that a tool ran. */
   readonly answers: string[] = [];
 
   constructor(plans: readonly StepPlan[], limits: Partial<RuntimeLimits> = {}) {
@@ -102,7 +102,7 @@ export class Cluster {
     return node;
   }
 
-  /** Lets everything that runs come to its end. */
+  /** Lets everything that runs finish. */
   async finish(): Promise<void> {
     for (const { faults } of this.nodes) faults.heal();
     for (let round = 0; round < 400; round += 1) {
@@ -111,7 +111,7 @@ export class Cluster {
       const isBusy = [...this.database.leased].some((log) => this.database.logs.get(log.number) === log);
       if (!isBusy && this.stepper.count === 0 && round > 10) break;
     }
-    // A last look of every follower.
+    // A last read of every follower.
     await this.clock.advance(3_000);
   }
 
@@ -165,17 +165,17 @@ export class Client {
   #left = 0;
   /** The node that it is connected to. */
   node: ClusterNode | undefined;
-  /** Whether it has been told where it stands since it came. */
+  /** True once it has received its position since it connected. */
   isJoined = false;
   ended: string | undefined;
-  /** Hears every event that it is told. */
+  /** Called with every event that it receives. */
   onEvent: ((event: AgentEvent) => void) | undefined;
 
   constructor(conversationId: string) {
     this.#conversationId = conversationId;
   }
 
-  /** Comes in by its cursor; the connection breaks after so many frames. */
+  /** Connects with its cursor; the connection breaks after so many frames. */
   attach(node: ClusterNode, frames = Number.POSITIVE_INFINITY): void {
     this.detach();
     this.node = node;
@@ -210,7 +210,7 @@ export class Client {
     this.#leave = undefined;
   }
 
-  /** What it shows, without the order in which it heard of provisional messages. */
+  /** Returns what it shows, without the order in which it received provisional messages. */
   get shown(): string {
     const { messages, status } = this.fold.state;
     return JSON.stringify([messages, status]);

@@ -4,10 +4,13 @@ import type { ConversationRecord } from "../ports/log-store.js";
 import type { Uses } from "./environment.js";
 import { waitingInfo } from "./input/waiting-info.js";
 
-/** The runtime's own choices, for conversations that have made none. */
+/** The runtime's own choices, for conversations without any. */
 export type Defaults = Uses<"models" | "reasoningEffort">;
 
-/** Resolves what the next turn of a conversation uses where it names nothing itself, as the store does on opening it. */
+/**
+ * Resolves the choices that the next turn of a conversation uses if it makes none itself, as the store does on
+ * opening it.
+ */
 export function effectiveChoices(
   { models, reasoningEffort }: Defaults,
   record: Pick<ConversationRecord, "model" | "lastModel" | "reasoningEffort">,
@@ -21,7 +24,7 @@ export function effectiveChoices(
   };
 }
 
-/** What a list shows of a conversation. */
+/** Returns the data of a conversation that a list shows. */
 export function toMeta(defaults: Defaults, record: ConversationRecord): ConversationMeta {
   const waiting = waitingInfo(record.active);
   return {
@@ -31,7 +34,7 @@ export function toMeta(defaults: Defaults, record: ConversationRecord): Conversa
   };
 }
 
-/** The part of it that does not depend on the runtime. */
+/** Returns the part of it that does not depend on the runtime. */
 export function storedMeta(record: ConversationRecord): ConversationMeta {
   const { id, createdAt, lastActivityAt, title, status, compactedFrom, model, reasoningEffort } = record;
   return {

@@ -25,7 +25,9 @@ import { WebhookDelivery } from "./webhooks/webhook-delivery.js";
 import { defaultWebhookLimits } from "./webhooks/webhook-limits.js";
 import { createWindowPolicy } from "./window-policy.js";
 
-/** Makes what the services of a runtime share, with a default for everything that was not chosen. */
+/**
+ * Creates the environment that the services of a runtime share, with a default for everything that was not chosen.
+ */
 export function createEnvironment(options: RuntimeOptions): Environment {
   const clock = options.clock ?? systemClock;
   const ids = options.ids ?? createUuidV7Factory(clock);
@@ -67,7 +69,7 @@ export function createEnvironment(options: RuntimeOptions): Environment {
       onChange: (change) => hooks.onWindowChange?.(change),
       report,
     }),
-    // The list of its servers may change at any time; a step holds on to the one that it began with.
+    // The list of its servers may change at any time; a step keeps the one that it began with.
     toolsOf: (owner) => tools.of(owner),
     toolSource: options.toolSource,
     approvals,

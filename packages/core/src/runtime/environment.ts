@@ -29,7 +29,7 @@ import type { WebhookLimits } from "./webhooks/webhook-limits.js";
 import type { WebhookTransport } from "./webhooks/webhook-transport.js";
 import type { WindowChange } from "./window-policy.js";
 
-/** Bounds of a runtime. Passing one is refused with a code that names it. */
+/** Limits of a runtime. Exceeding one is refused with a code that names it. */
 export interface RuntimeLimits extends AnswerLimits {
   /** Turns that run at once in this process. `limit_exceeded` */
   readonly runningTurns: number;
@@ -41,11 +41,11 @@ export interface RuntimeLimits extends AnswerLimits {
   readonly messageBytes: number;
   /** UTF-8 bytes of the lines of one import, as JSON. `too_large` */
   readonly importBytes: number;
-  /** UTF-8 bytes of one tool's answer; more is cut, and said to be cut. */
+  /** UTF-8 bytes of one tool's answer; more is cut, with a note that it was cut. */
   readonly toolOutputBytes: number;
   /** Model calls in one turn; the turn then ends with `max-steps`. */
   readonly maxSteps: number;
-  /** How long a turn may take; it then ends with the error `timeout`. */
+  /** Maximum duration of a turn; it then ends with the error `timeout`. */
   readonly turnDurationMs: number;
   readonly toolTimeoutMs: number;
   readonly toolConcurrency: number;
@@ -53,7 +53,7 @@ export interface RuntimeLimits extends AnswerLimits {
   readonly subscriberFrames: number;
 }
 
-/** The bounds of a runtime that chooses none. */
+/** Default limits of a runtime. */
 export const defaultRuntimeLimits: RuntimeLimits = {
   ...defaultAnswerLimits,
   runningTurns: 200,
@@ -69,27 +69,27 @@ export const defaultRuntimeLimits: RuntimeLimits = {
   subscriberFrames: 10_000,
 };
 
-/** How the node keeps its leases. */
+/** Intervals by which the node keeps its leases. */
 export interface LeasePace {
-  /** How long a node lives after its last heartbeat. */
+  /** Lifetime of a node after its last heartbeat. */
   readonly ttlMs: number;
   readonly renewMs: number;
-  /** How often the leases of dead nodes are looked for: a turn is taken over at most this long after the TTL. */
+  /** Interval at which leases of dead nodes are claimed: a turn is taken over at most this long after the TTL. */
   readonly claimMs: number;
   /**
-   * How often nodes are looked for whose process has ended before their lease: two looks in a row that find one end its
-   * life. 0: never; then its lease has to run out.
+   * Interval of checks for nodes whose process has ended before their lease: two checks in a row that find one end
+   * its lease. 0: never; then its lease has to expire.
    */
   readonly presenceMs: number;
-  /** How often remote turns and changes are looked for when no wake-up came; 0 for a store that no one shares. */
+  /** Interval at which remote turns and changes are polled without a wake-up; 0 for a store that is not shared. */
   readonly pollMs: number;
-  /** How long another node may take to obey a stop before this one takes the turn over. */
+  /** Time that another node has to obey a stop before this one takes the turn over. */
   readonly stopMs: number;
 }
 
 /**
- * How nodes keep and claim leases where nothing else is chosen. The turns of a process that has ended are taken over
- * after one to two looks for it, where its presence can be seen; those of one that hangs within 12 s.
+ * Default intervals of leases. The turns of a process that has ended are taken over after one to two checks, if its
+ * presence can be seen; those of one that hangs within 12 s.
  */
 export const defaultLeasePace: LeasePace = {
   ttlMs: 10_000,
@@ -100,7 +100,7 @@ export const defaultLeasePace: LeasePace = {
   stopMs: 5_000,
 };
 
-/** What happened in a turn that was just sealed. */
+/** Data of a turn that was just sealed. */
 export interface SealedTurn {
   readonly owner: string;
   readonly conversationId: string;
@@ -110,61 +110,64 @@ export interface SealedTurn {
   readonly lastSeq: number;
 }
 
-/** Whose event it is. */
+/** Owner, conversation and turn of an event. */
 export interface EventContext {
   readonly owner: string;
   readonly conversationId: string;
   readonly turnId: string;
-  /** The provider that the turn asks. Absent where none was found, and of a turn that was ended for a dead node. */
+  /** The provider that the turn calls. Absent if none was found, and for a turn that was ended for a dead node. */
   readonly providerName?: string;
-  /** As `credential/model`. Absent likewise. */
+  /** As `credential/model`. Absent in the same cases. */
   readonly model?: string;
 }
 
-/** Whose call it is. */
+/** Owner, conversation and model of a call. */
 export interface CallContext {
   readonly owner: string;
-  /** Absent where the conversation is not kept. */
+  /** Absent if the conversation is not kept. */
   readonly conversationId?: string;
   /** As `credential/model`. */
   readonly model: string;
   readonly purpose: "step" | "compaction" | "title";
 }
 
-/** Where a host listens in. A hook that throws is reported to `onError` and changes nothing. */
+/** Callbacks of a host. A hook that throws is reported to `onError` and changes nothing. */
 export interface RuntimeHooks {
   /**
-   * Every event of the turns that run here, as it is published, but for `text-delta`, `reasoning-delta` and `tool-output`;
-   * of a turn that is ended here for a dead node, `turn-sealed` alone. For figures and traces: called in the turn's
-   * own path, so it has to be quick. Events carry message content.
+   * Called with every event of the turns that run here, as it is published, except `text-delta`, `reasoning-delta`
+   * and `tool-output`; for a turn that is ended here for a dead node, only with `turn-sealed`. For metrics and
+   * traces: called synchronously by the turn, so it has to be fast. Events carry message content.
    */
   onEvent?(event: AgentEvent, context: EventContext): void;
-  /** Every call to a provider that this node has made, with its cost where it is known: for figures. Has to be quick. */
+  /**
+   * Called with every call to a provider that this node has made, with its cost if it is known: for metrics. Has to
+   * be fast.
+   */
   onCall?(call: ProviderCallRecord, context: CallContext): void;
-  /** A model's window was learned, or what had been learned was disproved: for logs. */
+  /** Called when a model's window was learned, or a learned one was disproved: for logs. */
   onWindowChange?(change: WindowChange): void;
-  /** After the seal and its events. */
+  /** Called after the seal and its events. */
   afterTurn?(turn: SealedTurn): void | Promise<void>;
-  /** Progress of a search index that had fallen behind, by messages and titles: for logs. */
+  /** Called with the progress of a search index that had fallen behind, by messages and titles: for logs. */
   onSearchIndexed?(progress: { readonly indexed: number; readonly done: boolean }): void;
-  /** An attempt to deliver an event to an endpoint: for figures and logs. */
+  /** Called with each attempt to deliver an event to an endpoint: for metrics and logs. */
   onWebhookAttempt?(attempt: WebhookAttempt): void;
-  /** What went wrong in the background: for logs. Never carries message content. */
+  /** Called with failures in the background: for logs. Never carries message content. */
   onError?(error: ParleyError, context: { readonly where: string; readonly conversationId?: string }): void;
 }
 
-/** What the services of a runtime share. */
+/** Members that the services of a runtime share. */
 export interface Environment {
-  /** Under which name this process holds its leases. A new one after it lost touch with the store for too long. */
+  /** Name under which this process holds its leases. A new one after it lost contact with the store for too long. */
   readonly identity: { node: string };
   readonly root: LogStoreRoot;
   readonly wake: Wake;
   readonly models: ModelCatalog;
   readonly connections: ModelConnections | undefined;
   readonly examiners: readonly (() => Promise<readonly Finding[]>)[];
-  /** The same models as one owner uses them: with the windows that were learned for that owner. */
+  /** The same models for one owner: with the windows that were learned for that owner. */
   readonly ownerModels: OwnerModels;
-  /** The tools that every turn of an owner is offered, with `ask_user` where it is offered. */
+  /** Returns the tools that every turn of an owner is offered, with `ask_user` if it is offered. */
   toolsOf(owner: string): readonly Tool<never>[];
   /** The source of tools that are not the node's own. */
   readonly toolSource: ToolSource | undefined;
@@ -178,7 +181,7 @@ export interface Environment {
   readonly hooks: RuntimeHooks;
   readonly tokens: TokenEstimator;
   readonly history: BudgetedHistoryBuilder;
-  /** What the history read and lowered for the last requests of conversations. */
+  /** Messages that were read and lowered for the last requests of conversations. */
   readonly keptHistories: HistoryCache;
   readonly hub: Hub<FollowedConversation>;
   readonly journal: Journal;
@@ -189,16 +192,16 @@ export interface Environment {
   readonly derivedFiles: DerivedFiles;
   readonly webhooks: WebhookDelivery;
   readonly webhookLimits: WebhookLimits;
-  /** Absent where this node delivers none. */
+  /** Absent if this node delivers none. */
   readonly webhookTransport: WebhookTransport | undefined;
   readonly compaction: CompactionPolicy;
-  /** Asks this model for the titles of new conversations, instead of cutting their first message. */
+  /** Model that writes the titles of new conversations. Absent: their first message is cut. */
   readonly titleModel: string | undefined;
   readonly keepRaw: boolean;
   readonly notifyChanged: NotifyChanged;
   /** Passes an event to the host. Never throws. */
   observe(event: AgentEvent, context: EventContext): void;
-  /** Reports to the host what went wrong in the background. Never throws. */
+  /** Reports a failure in the background to the host. Never throws. */
   report(error: unknown, where: string, conversationId?: string): void;
 }
 

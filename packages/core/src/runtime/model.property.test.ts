@@ -41,7 +41,7 @@ function pick<T>(values: readonly T[], choice: number): T | undefined {
 
 function conversationAt(model: Model, choice: number): ConversationModel {
   const known = [...model.conversations.values()];
-  // Now and then a new one.
+  // Sometimes a new one.
   const found = choice % 11 === 0 ? undefined : pick(known, choice);
   return found ?? addConversation(model, `c${model.sent}`);
 }
@@ -59,7 +59,7 @@ function addConversation(model: Model, id: string, prefix: string[] = []): Conve
   return conversation;
 }
 
-/** Lets a call come to its end, also where it has to wait for the store. */
+/** Lets a call finish, even if it has to wait for the store. */
 async function settled<T>(real: Real, promise: Promise<T>): Promise<T | undefined> {
   let result: T | undefined;
   let isOver = false;
@@ -113,7 +113,7 @@ async function resend(model: Model, real: Real, choice: { message: number; node:
   if (before === "unknown") conversation.messages.set(messageId, "acknowledged");
 }
 
-/** A client of each conversation notes which results it is told. */
+/** Connects a client of each conversation, which records the results it receives. */
 function follow(real: Real, conversation: ConversationModel, node: ClusterNode): void {
   const known = real.clients.filter(({ conversationId }) => conversationId === conversation.id);
   if (known.length >= 4) return;
@@ -129,7 +129,7 @@ function follow(real: Real, conversation: ConversationModel, node: ClusterNode):
 const number = fc.nat({ max: 30 });
 const node = fc.nat({ max: 1 });
 
-/** Several of one kind, so that it comes as much more often than the others. */
+/** Repeats one kind, so that it is chosen that much more often than the others. */
 const often = <T>(times: number, arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T>[] =>
   Array.from({ length: times }, () => arbitrary);
 
@@ -268,7 +268,7 @@ const commands = [
         found.client.attach(at, choice.frames > 15 ? Number.POSITIVE_INFINITY : choice.frames);
       }),
   ),
-  // A node dies: it is cut off for long enough that the other one takes over, and then comes back.
+  // A node dies: it is cut off for long enough that the other one takes over, and then returns.
   node.map(
     (choice) =>
       new Act(`crash ${choice}`, async (_, real) => {
@@ -282,7 +282,7 @@ const commands = [
         real.cutOff.delete(at);
       }),
   ),
-  // A node is away for less than its lease lasts.
+  // A node is away for less than the duration of its lease.
   fc.record({ node, ms: fc.constantFrom(100, 2_000, 5_000) }).map(
     (choice) =>
       new Act(`pause ${JSON.stringify(choice)}`, async (_, real) => {

@@ -4,22 +4,22 @@ import type { LogStore } from "../ports/log-store.js";
 import type { Client, Cluster, ClusterNode } from "./cluster.test-support.js";
 import { decodeBatch } from "./delivery/journal-batch.js";
 
-/** What is known of a message that someone sent. */
+/** Known state of a message that was sent. */
 export type Fate = "acknowledged" | "unknown" | "removed";
 
 export interface ConversationModel {
   readonly id: string;
   readonly messages: Map<string, Fate>;
-  /** What a fork had in common with its origin when it was made. */
+  /** Log that a fork had in common with its origin when it was made. */
   readonly prefix: string[];
   /** Turns that were seen sealed, as they were then. */
   readonly sealed: Map<string, string>;
-  /** Results that a client was told, by call. */
+  /** Results that a client received, by call. */
   readonly results: Map<string, string>;
   summaries: number;
 }
 
-/** The simple model: which facts have been acknowledged. Everything else is read from the store. */
+/** The simple model: the facts that have been acknowledged. Everything else is read from the store. */
 export interface Model {
   readonly conversations: Map<string, ConversationModel>;
   sent: number;
@@ -30,16 +30,16 @@ export interface Real {
   readonly store: LogStore;
   readonly nodes: ClusterNode[];
   readonly clients: { conversationId: string; client: Client }[];
-  /** Where each node stands: it may be cut off from the store. */
+  /** Nodes that are cut off from the store. */
   readonly cutOff: Set<ClusterNode>;
 }
 
-/** What holds after every command, whatever happened. */
+/** Checks what must hold after every command. */
 export async function expectInvariants(model: Model, real: Real): Promise<void> {
   for (const conversation of [...model.conversations.values()]) {
     const record = await real.store.get(conversation.id);
     if (record === null) {
-      // Nothing that was acknowledged is in a conversation that does not exist.
+      // No acknowledged message is in a conversation that does not exist.
       expect([...conversation.messages.values()].filter((fate) => fate === "acknowledged")).toEqual([]);
       continue;
     }
@@ -118,7 +118,7 @@ async function expectLog(
     expect([call, durable.get(call)]).toEqual([call, [content]]);
 }
 
-/** When everything has come to its end: nothing runs, and every client that comes back shows the log. */
+/** Checks the state after everything has ended: nothing runs, and every client that reconnects shows the log. */
 export async function expectTheEnd(model: Model, real: Real): Promise<void> {
   const [at] = real.nodes as [ClusterNode];
   for (const { client, conversationId } of real.clients) {

@@ -3,7 +3,7 @@ import type { ModelInfo, ModelPrices, ModelsResponse } from "@parley/wire";
 import { invalidField } from "../errors.js";
 import type { DefaultModel, ProviderAdapter } from "../ports.js";
 
-/** A model that turns can be given to. */
+/** A model that turns can use. */
 export interface ModelBinding {
   /** As users name it: `credential/model`. */
   readonly name: string;
@@ -14,33 +14,33 @@ export interface ModelBinding {
   readonly model: string;
   /** As declared, in tokens. */
   readonly contextWindow: number;
-  /** Set where the window is a guess: neither declared nor known of this model. */
+  /** Set if the window is a guess: neither declared nor known for this model. */
   readonly isWindowAssumed?: true;
   /** False for a model that cannot write titles, such as one for demonstrations. Default true. */
   readonly writesTitles?: boolean;
   readonly maxOutputTokens?: number;
-  /** Absent where they are unknown. */
+  /** Absent if they are unknown. */
   readonly prices?: ModelPrices;
   /** Fields for every request to this model. */
   readonly extraParams?: Record<string, unknown>;
 }
 
-/** The models of one runtime. The first one serves where nothing else is named. */
+/** The models of one runtime. The first one is used if no other is named. */
 export interface ModelCatalog {
-  /** `model_unavailable`, naming what there is, for an unknown name; `field` is where it was named. */
+  /** Throws `model_unavailable`, listing the known names, for an unknown name; `field` is where it was named. */
   resolve(name: string | undefined, field?: string): ModelBinding;
   list(): ModelsResponse;
-  /** The name that `resolve(undefined)` stands for. */
+  /** The name that `resolve(undefined)` resolves to. */
   readonly defaultModel: string | undefined;
 }
 
 /** A catalog whose models can be replaced while a runtime uses it. */
 export interface ChangingModelCatalog extends ModelCatalog {
-  /** From now on these are the models. A turn that has begun keeps the one that it began with. */
+  /** Replaces the models. A turn that has started keeps the one that it started with. */
   replace(bindings: readonly ModelBinding[], options?: { readonly defaultModel?: string }): void;
 }
 
-/** A catalog of these models, by their names. `defaultModel` serves where nothing is named; default: the first. */
+/** Creates a catalog of these models, by their names. `defaultModel` is used if none is named; default: the first. */
 export function createModelCatalog(
   bindings: readonly ModelBinding[],
   options: { readonly defaultModel?: string } = {},
@@ -82,7 +82,7 @@ export function createModelCatalog(
   };
 }
 
-/** The catalog's default as the store takes it. */
+/** Returns the catalog's default as the store takes it. */
 export function defaultModelOf({ defaultModel }: ModelCatalog): DefaultModel {
   return defaultModel === undefined ? {} : { defaultModel };
 }

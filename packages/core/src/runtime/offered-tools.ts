@@ -3,10 +3,13 @@ import { untilAborted } from "../messages/abort.js";
 import type { Uses } from "./environment.js";
 import { toToolInfo } from "./input/input-verbs.js";
 
-/** Nobody's name: whoever has it has logged in nowhere. */
+/** Name of no owner: it has no logins. */
 const nobody = "";
 
-/** The tools that an owner's turns are offered, and the servers they come from. Without an owner: those of everybody. */
+/**
+ * Returns the tools that an owner's turns are offered, and the servers they come from. Without an owner: those that
+ * all owners share.
+ */
 export function offeredTools(
   { toolSource, toolsOf }: Uses<"toolSource" | "toolsOf">,
   owner?: string,
@@ -15,10 +18,10 @@ export function offeredTools(
   return { tools: toolsOf(owner ?? nobody).map(toToolInfo), ...(servers.length === 0 ? {} : { servers }) };
 }
 
-/** Longest wait for servers that an owner has logged in at, whatever their source does. */
+/** Maximum wait for servers that an owner has logged in at, whatever their source does. */
 const readyMs = 5_000;
 
-/** Gives the servers that an owner has logged in at time to connect. What fails shows in their state. */
+/** Gives the servers that an owner has logged in at time to connect. Failures show in their state. */
 export async function toolsReady(
   { toolSource }: Uses<"toolSource">,
   owner: string,

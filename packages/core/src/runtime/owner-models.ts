@@ -3,7 +3,7 @@ import type { RuntimeHooks } from "./environment.js";
 import type { ModelBinding, ModelCatalog } from "./models.js";
 import type { FittingRequest, WindowChange, WindowPolicy, WindowUse } from "./window-policy.js";
 
-/** A model as one owner uses it: `contextWindow` is the window that this owner's requests are planned with. */
+/** A model for one owner: `contextWindow` is the window that this owner's requests are planned with. */
 export interface OwnerModel extends ModelBinding {
   readonly owner: string;
   /** The window that the model was declared with: at least `contextWindow`. */
@@ -55,12 +55,14 @@ export class OwnerModels {
     return this.find(owner, name)?.contextWindow;
   }
 
-  /** Takes in a request that the provider answered. */
+  /** Reports a request that the provider answered to the policy. */
   succeeded(model: OwnerModel, request: FittingRequest): void {
     this.#learn((policy) => policy.succeeded(useOf(model), request));
   }
 
-  /** Takes in a provider's refusal of a request. Only `context_overflow` says something about the window. */
+  /**
+   * Reports a provider's refusal of a request to the policy. Only `context_overflow` is information about the window.
+   */
   refused(model: OwnerModel, error: unknown, estimatedTokens: number): void {
     if (!isParleyError(error) || error.code !== "context_overflow") return;
     const named = error.details?.contextWindow;

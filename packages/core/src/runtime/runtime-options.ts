@@ -17,27 +17,29 @@ import type { WebhookLimits } from "./webhooks/webhook-limits.js";
 import type { WebhookTransport } from "./webhooks/webhook-transport.js";
 import type { WindowPolicy } from "./window-policy.js";
 
-/** What a runtime is made of. Only the store and the models have to be given. */
+/** Options of a runtime. Only the store and the models are required. */
 export interface RuntimeOptions {
   readonly store: LogStoreRoot;
-  /** How nodes wake each other. Without one, polling alone does it. */
+  /** Wake-ups between nodes. Without it, nodes only poll. */
   readonly wake?: Wake;
   readonly models: ModelCatalog;
-  /** Connections to providers that come and go while the node runs; `models` is then their catalog. Closed with the node. */
+  /**
+   * Connections to providers that change while the node runs; `models` is then their catalog. Closed with the node.
+   */
   readonly connections?: ModelConnections;
-  /** Looks at parts of the host, for the doctor. One that rejects is a finding. */
+  /** Checks of the host's parts, for the doctor. One that rejects is a finding. */
   readonly examiners?: readonly (() => Promise<readonly Finding[]>)[];
   readonly tools?: readonly Tool<never>[];
-  /** Tools that come and go while the node runs. Names of `tools` win. Closed with the node. */
+  /** Tools that change while the node runs. Names of `tools` win. Closed with the node. */
   readonly toolSource?: ToolSource;
-  /** When people are asked about calls, and for how long. Default: as the tools themselves say, without an end. */
+  /** Rules for requests to people about calls, and their expiry. Default: the tools' own rules, without expiry. */
   readonly approvals?: ApprovalOptions;
   /**
-   * How events reach endpoints. Without it this node delivers none and takes none on; what other nodes have registered is
-   * still written.
+   * Delivery of events to endpoints. Without it this node delivers none and accepts no new endpoints; events for
+   * endpoints that other nodes have registered are still written.
    */
   readonly webhooks?: { readonly transport: WebhookTransport; readonly limits?: Partial<WebhookLimits> };
-  /** Bounds of files: sizes, and how long they are kept; and what derives thumbnails and texts. Default: nothing does. */
+  /** Limits of files: sizes, and how long they are kept; and the deriver of thumbnails and texts. Default: none. */
   readonly files?: { readonly limits?: Partial<FileLimits>; readonly deriver?: FileDeriver };
   /** System instructions for conversations and turns that bring none. */
   readonly instructions?: string;
@@ -50,36 +52,36 @@ export interface RuntimeOptions {
   readonly journal?: Partial<JournalPace>;
   readonly hooks?: RuntimeHooks;
   /**
-   * A name by which people know this process among the nodes. Each start adds an id of its own, so that a process may
-   * come back under its name: what it left behind is a dead node's. Default: the id alone.
+   * A name that identifies this process among the nodes for people. Each start adds an id of its own, so that a
+   * process may restart under its name: its former leases are a dead node's. Default: the id alone.
    */
   readonly node?: string;
-  /** When and how conversations are compacted. Default: `createCompactionPolicy()`. */
+  /** Policy of compactions. Default: `createCompactionPolicy()`. */
   readonly compaction?: CompactionPolicy;
   /** Shorthand for `compaction: createCompactionPolicy({ thresholdShare })`; ignored beside `compaction`. */
   readonly compactAt?: number;
   /** Counts tokens. Default: Parley's estimator, which learns from reported usage. */
   readonly tokens?: TokenEstimator;
-  /** Decides which window requests are planned with. Default: `createWindowPolicy`. */
+  /** Policy of the window that requests are planned with. Default: `createWindowPolicy`. */
   readonly windows?: WindowPolicy;
   /**
-   * Memory for what is kept of conversations that ran here last, in bytes as estimated, so that their next request reads
-   * only what was added. Default 64 MB; 0 keeps nothing.
+   * Memory for the histories of conversations that ran here last, in estimated bytes, so that their next request
+   * reads only what was added. Default 64 MB; 0 keeps nothing.
    */
   readonly keptHistoryBytes?: number;
   /**
-   * Ask this model for the titles of new conversations; `conversation`: the model that each of them uses. Without it a
+   * Model that writes the titles of new conversations; `conversation`: the model that each of them uses. Without it a
    * title is the first message, shortened.
    */
   readonly titleModel?: string;
   /**
-   * How long a conversation that holds a single response, as callers that keep the history themselves leave behind with
-   * every request, is kept after its last use. Default: for good.
+   * Time that a conversation with a single response is kept after its last use. Callers that keep the history
+   * themselves leave one behind with every request. Default: permanently.
    */
   readonly responseRetentionMs?: number;
   /**
-   * How long a temporary conversation is kept after its last use, unless it is deleted before. Default 24 hours. A turn
-   * that runs keeps it; one that waits for input does not.
+   * Time that a temporary conversation is kept after its last use, unless it is deleted before. Default 24 hours. A
+   * turn that runs keeps it; one that waits for input does not.
    */
   readonly temporaryMs?: number;
   /** Keep the providers' raw responses. Default false. */

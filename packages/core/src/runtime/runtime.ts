@@ -22,50 +22,50 @@ import { answerUsage } from "./usage/usage-range.js";
 
 /** A node: runs turns, keeps them through crashes, and publishes them to subscribers. */
 export interface Runtime {
-  /** What one owner can do. */
+  /** Returns the operations of one owner. */
   forOwner(owner: string): OwnerRuntime;
   models(): ModelsResponse;
-  /** Connections to providers. Absent where the host has none that change while it runs. */
+  /** Connections to providers. Absent if the host has none that change while it runs. */
   readonly connections?: ConnectionApi;
   /** The tools that the turns of every owner are offered. */
   tools(): ToolsResponse;
-  /** Logs owners in at servers of tools. Absent where no server wants that. */
+  /** Logs owners in at servers of tools. Absent if no server requires it. */
   readonly toolLogins: ToolLogins | undefined;
   /**
    * Finds the file that a signed text gives access to. `conversation_not_found` for one that was not signed here, has
    * expired, or names a file that is gone.
    */
   openSignedFile(token: string, options?: OpenOptions): Promise<OpenedFile>;
-  /** The bounds that files are held to. */
+  /** The limits of files. */
   readonly fileLimits: FileLimits;
   /** Tokens and cost of the calls of all owners. */
   usage(query?: Omit<UsageQuery, "owner" | "owners">): Promise<UsageResponse>;
   /** The API keys of all owners. */
   readonly keys: KeyStore;
-  /** Identifies the store, for all of its nodes and for ever. */
+  /** Identifies the store, permanently and for all of its nodes. */
   identity(): Promise<string>;
-  /** Whether the store answers, and whether its schema is this version's. Rejects with `store_unavailable`. */
+  /** Checks that the store answers, and that its schema is this version's. Rejects with `store_unavailable`. */
   check(): Promise<StoreCheck>;
-  /** Looks everything over and, with `fix`, puts right what is safe to. Never rejects: what fails is a finding. */
+  /** Checks everything and, with `fix`, repairs what is safe to repair. Never rejects: a failure is a finding. */
   examine(options: { readonly fix: boolean }): Promise<DoctorResponse>;
-  /** What runs on this node right now. */
+  /** Returns what currently runs on this node. */
   status(): {
     readonly node: string;
     readonly runningTurns: number;
     readonly draining: boolean;
     readonly alive: boolean;
   };
-  /** Takes no more work, lets turns finish their step and gives the rest to other nodes. */
+  /** Accepts no more work, lets turns finish their step and leaves the rest to other nodes. */
   drain(options?: { readonly deadlineMs?: number }): Promise<void>;
-  /** Drains at once, ends all subscriptions and lets go of the node's leases. Does not close the store. */
+  /** Drains immediately, ends all subscriptions and releases the node's leases. Does not close the store. */
   close(): Promise<void>;
 }
 
 const defaultDrainMs = 20_000;
 
 /**
- * Starts a node on a store. Resolves when it is alive, that is when its first heartbeat is in the store, and
- * when it has taken over what dead nodes left behind.
+ * Starts a node on a store. Resolves when it is alive, that is when its first heartbeat is in the store, and when it
+ * has taken over the turns of dead nodes.
  */
 export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   const env = createEnvironment(options);

@@ -26,7 +26,7 @@ export interface Services {
   readonly openRequests: OpenRequests;
 }
 
-/** Builds the services, each on those before it. Nothing runs yet. */
+/** Builds the services, each on those before it. Does not start them. */
 export function createServices(env: Environment): Services {
   const { hub, root, clock, wake, watchers, report } = env;
   const running = new RunningTurns();

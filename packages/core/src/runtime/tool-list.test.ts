@@ -18,7 +18,7 @@ afterEach(async () => {
 
 const tool = (name: string, execute: () => unknown = () => "done"): Tool<never> => ({ name, execute });
 
-/** A source whose list is given from outside. */
+/** A source whose list is set from outside. */
 class GivenTools implements ToolSource {
   list: readonly Tool<never>[] = [];
   isClosed = false;

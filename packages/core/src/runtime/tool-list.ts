@@ -15,7 +15,7 @@ export class ToolList {
     this.#names = new Set(own.map(({ name }) => name));
   }
 
-  /** The tools that an owner's turns are offered now. The same list as long as nothing changes. */
+  /** Returns the tools that an owner's turns are offered now. The same list as long as nothing changes. */
   of(owner: string): readonly Tool<never>[] {
     if (this.#source === undefined) return this.#own;
     const offered = this.#source.tools(owner);

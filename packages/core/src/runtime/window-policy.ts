@@ -1,6 +1,6 @@
 import type { Clock } from "../clock.js";
 
-/** One model of the catalog, as one owner uses it. */
+/** One model of the catalog, for one owner. */
 export interface WindowUse {
   readonly owner: string;
   /** As `credential/model`. */
@@ -11,7 +11,7 @@ export interface WindowUse {
 
 /** A request that the provider answered. */
 export interface FittingRequest {
-  /** The tokens that the request was estimated to have before it was sent. */
+  /** The estimated tokens of the request before it was sent. */
   readonly estimatedTokens: number;
   /** The input tokens that the provider reported. */
   readonly reportedTokens?: number | undefined;
@@ -35,44 +35,44 @@ export interface WindowChange {
   readonly to: number;
   /**
    * `named`: the provider named the limit. `inferred`: it refused a request near the declared window. `disproved`: it
-   * answered a request that is longer than what had been learned.
+   * answered a request that is longer than a learned limit.
    */
   readonly source: "named" | "inferred" | "disproved";
 }
 
 /**
  * Decides which window requests are planned with: the history's budget, the compaction threshold and the gauge all
- * use it. It only shortens requests: one whose indispensable part exceeds the returned window is still sent as long as
- * it fits the declared one.
+ * use it. It only shortens requests: one whose required part exceeds the returned window is still sent as long as it
+ * fits the declared one.
  */
 export interface WindowPolicy {
   /** Returns the window for an owner's requests to a model. The runtime never uses more than the declared window. */
   windowFor(use: WindowUse): number;
-  /** Takes in a request that fitted. Returns the change that follows from it, if any. */
+  /** Records a request that fit. Returns the change that follows from it, if any. */
   succeeded(use: WindowUse, request: FittingRequest): WindowChange | undefined;
-  /** Takes in a request that did not fit. Returns the change that follows from it, if any. */
+  /** Records a request that did not fit. Returns the change that follows from it, if any. */
   overflowed(use: WindowUse, request: OverflowingRequest): WindowChange | undefined;
 }
 
 /** The numbers of the default policy. */
 export interface WindowRules {
-  /** How long an observation counts. */
+  /** Time that an observation is valid. */
   readonly memoryMs: number;
   /** An overflow that names no limit counts only above this share of the declared window. */
   readonly inferAbove: number;
-  /** The share of the refused request that is then taken for the window. */
+  /** Share of the refused request that is then used as the window. */
   readonly inferredShare: number;
-  /** A named limit below this many tokens is not believed. */
+  /** A named limit below this many tokens is ignored. */
   readonly smallestWindow: number;
-  /** How many owners must have been given the same limit before it holds for everyone. */
+  /** Number of owners that must have been given the same limit before it holds for everyone. */
   readonly ownersToConfirm: number;
   /** Reported tokens count up to this many times the estimate. */
   readonly largestReport: number;
-  /** How many owners' limits are kept for one model; the oldest are dropped. */
+  /** Maximum number of owners' limits that are kept for one model; the oldest are dropped. */
   readonly ownersPerModel: number;
 }
 
-/** The numbers of a policy that chooses none. */
+/** Numbers of the default policy. */
 export const defaultWindowRules: WindowRules = {
   memoryMs: 60 * 60_000,
   inferAbove: 0.7,
@@ -83,17 +83,17 @@ export const defaultWindowRules: WindowRules = {
   ownersPerModel: 1_000,
 };
 
-/** How a window is divided between a request and its answer. */
+/** Division of a window between a request and its answer. */
 const windowShares = {
-  /** Tokens kept free for the answer where the model does not declare how much it may write. */
+  /** Tokens kept free for the answer if the model does not declare its maximum output. */
   answerReserve: 4_096,
   /** The largest share of the window that is kept free for the answer. */
   largestReserve: 1 / 4,
-  /** How many times its estimate a request may turn out to be. */
+  /** Maximum ratio of a request's actual size to its estimate. */
   estimateMargin: 1.1,
 };
 
-/** A model's window, and how much it can write. */
+/** A model's window, and its maximum output. */
 interface WindowSize {
   readonly contextWindow: number;
   readonly maxOutputTokens?: number;
@@ -105,8 +105,8 @@ export function requestBudget(model: WindowSize): number {
 }
 
 /**
- * Returns the tokens that the answer to a request may have: all that the model can write, as long as both fit in the
- * window. Providers refuse a request that asks for more. Undefined where the model does not declare a maximum.
+ * Returns the tokens that the answer to a request may have: the model's maximum output, as long as both fit in the
+ * window. Providers refuse a request for more. Undefined if the model does not declare a maximum.
  */
 export function answerBudget(model: WindowSize, requestTokens: number): number | undefined {
   const { maxOutputTokens, contextWindow } = model;
@@ -138,10 +138,10 @@ interface ModelObservations {
 }
 
 /**
- * Creates the default policy. It learns from what a provider says about itself, and from nothing else:
+ * Creates the default policy. It learns only from the provider's own answers:
  *
- * - A limit that the provider names in tokens holds at once for the owner whose request was refused, and for everyone
- *   after the same limit was named to a second owner.
+ * - A limit that the provider names in tokens holds immediately for the owner whose request was refused, and for
+ *   everyone after the same limit was named to a second owner.
  * - An overflow without a named limit counts only if the request had more than 70 % of the declared window, and only
  *   for its owner.
  * - The window is never below the largest request that succeeded, for any owner; a success above a learned limit
@@ -210,7 +210,7 @@ class LearningWindowPolicy implements WindowPolicy {
     return this.#change(use, from, isNamed ? "named" : "inferred", isConfirmed);
   }
 
-  /** Makes a named limit hold for everyone where enough owners were given the same one. */
+  /** Makes a named limit hold for everyone if enough owners were given the same one. */
   #confirm(known: ModelObservations, tokens: number): boolean {
     let owners = 0;
     for (const limit of known.byOwner.values()) {

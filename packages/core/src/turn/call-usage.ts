@@ -10,7 +10,7 @@ export function addUsage<Counts extends Usage | TokenUsage>(a: Counts, b: Counts
   return sum as unknown as Counts;
 }
 
-/** The counters that travel: the wire has no total, which is input + output. */
+/** Returns the counters that are sent: the wire has no total, which is input + output. */
 export function wireUsage(usage: TokenUsage): Usage {
   const { totalTokens: _, ...counters } = usage;
   return counters;

@@ -23,20 +23,20 @@ import { wireUsage } from "./call-usage.js";
 import { outputProvider } from "./output/final-tool.js";
 import type { StepContext, TurnListener, TurnSetup } from "./turn.js";
 
-/** What one model call left behind. */
+/** Result of one model call. */
 export interface StepResult {
-  /** The assistant message, whole or partial; undefined when nothing came. */
+  /** The assistant message, whole or partial; undefined if nothing arrived. */
   readonly message: ConversationMessage | undefined;
   readonly calls: readonly ToolCallContentPart[];
   readonly finishReason: ProviderFinishReason | undefined;
-  /** Why the call failed. `canceled` when the turn was stopped. */
+  /** Error of a failed call. `canceled` if the turn was stopped. */
   readonly error: ParleyError | undefined;
   readonly record: ProviderCallRecord;
   readonly metrics: StepMetrics;
   readonly usage: TokenUsage | undefined;
 }
 
-/** One call of the model, and what it is made with. */
+/** One call of the model, and its input. */
 interface Step {
   readonly index: number;
   readonly context: StepContext;
@@ -46,18 +46,18 @@ interface Step {
   readonly clock: Clock;
 }
 
-/** How long a call took. */
+/** Durations of a call. */
 type Timing = Pick<StepMetrics, "ttftMs" | "decodeMs" | "genTotalMs">;
 
-/** The id of a turn's step, by its 0-based index. */
+/** Returns the id of a turn's step, by its 0-based index. */
 export function stepIdOf(turnId: string, stepIndex: number): StepId {
   return `${turnId}.${stepIndex}` as StepId;
 }
 
 /**
- * One round trip to the model: emits what can be seen while it streams, then the calls, the usage and the
- * timing. Never throws: a failure, an abort and a provider that ignores the abort all end in a result that
- * keeps what had arrived.
+ * Makes one round trip to the model: emits what is visible while it streams, then the calls, the usage and the
+ * timing. Never throws: a failure, an abort and a provider that ignores the abort all end in a result that keeps what
+ * had arrived.
  */
 export async function runStep(setup: TurnSetup, step: Step, emit: TurnListener): Promise<StepResult> {
   const { conversationId, turnId } = setup;
@@ -155,7 +155,7 @@ export async function runStep(setup: TurnSetup, step: Step, emit: TurnListener):
   };
 }
 
-/** The sources that an answer names, without what is for its provider alone. */
+/** Returns the sources that an answer names, without data that is for its provider alone. */
 function sourcesIn(parts: readonly MessageContentPart[]): SourceChunk[] {
   return parts.flatMap((part): SourceChunk[] => {
     if (part.type !== "source") return [];
@@ -179,7 +179,7 @@ function providerOutput({ name, description, schema }: TurnOutputChoice): Provid
   return { name, schema, ...omitUndefined({ description }) };
 }
 
-/** What is wrong with an answer that ended without an error of its own. */
+/** Returns the fault of an answer that ended without an error of its own. */
 function faultOf({ result }: Assembly): ParleyError | undefined {
   if (result === undefined) {
     return new ParleyError("network", "The provider's stream ended before its last event");
@@ -199,7 +199,7 @@ function messageOf(
   return { id: messageId, conversationId, role: "assistant", createdAt, content, metadata };
 }
 
-/** What is kept of the call beside its message. */
+/** Returns the record of the call beside its message. */
 function recordOf(
   setup: TurnSetup,
   { index, messageId, params, context }: Step,
@@ -222,7 +222,7 @@ function recordOf(
   };
 }
 
-/** The finished parts; of a result that cannot be read, what was streamed before it. */
+/** Returns the finished parts; for a result that cannot be read, the parts streamed before it. */
 function finish(assembly: Assembly): { parts: MessageContentPart[]; error?: ParleyError } {
   try {
     return { parts: plainParts(assembly.finish()) };
@@ -234,7 +234,7 @@ function finish(assembly: Assembly): { parts: MessageContentPart[]; error?: Parl
   }
 }
 
-/** The parts with their files stored. A file that cannot be stored is left out, and the step fails. */
+/** Returns the parts with their files stored. A file that cannot be stored is left out, and the step fails. */
 async function storedParts(
   { storeFiles }: TurnSetup,
   parts: MessageContentPart[],
@@ -247,7 +247,7 @@ async function storedParts(
   }
 }
 
-/** Calls get their step, and an id where an adapter gave none or the same one twice. */
+/** Sets the step of calls, and an id if an adapter gave none or the same one twice. */
 function stampCalls(parts: MessageContentPart[], stepId: string): MessageContentPart[] {
   const seen = new Set<string>();
   return parts.map((part, index) => {

@@ -31,24 +31,24 @@ import { type Ending, modelOf, outcomeOf } from "./turn-outcome.js";
 const defaultIds = createUuidV7Factory();
 
 /**
- * One turn, from the user's message to `done`: ask the model, commit its message, run its tools, commit their
- * results together with what the user steered in, and again, until the model calls no tool.
+ * Runs one turn, from the user's message to `done`: calls the model, commits its message, runs its tools, commits
+ * their results together with steering messages, and repeats this until the model calls no tool.
  *
- * The loop knows no store. What must last goes through `setup.sink`, in this order: the assistant message of a
- * step with calls is committed before any of its tools starts; the results of a step are committed before the
- * next one. What the last step made is returned as `uncommitted`, for the caller to write with its seal.
+ * The loop knows no store. Durable data goes through `setup.sink`, in this order: the assistant message of a step
+ * with calls is committed before any of its tools starts; the results of a step are committed before the next one.
+ * The messages of the last step are returned as `uncommitted`, for the caller to write with its seal.
  *
- * Calls that need someone are committed with the assistant message as requests. The others run meanwhile; when only
- * undecided ones are left, the turn ends as `waiting` with the commit that says so, and goes on in a resumed turn.
+ * Calls that need input are committed with the assistant message as requests. The others run meanwhile; when only
+ * undecided ones are left, the turn ends as `waiting` with that commit, and continues in a resumed turn.
  *
- * Events go to `emit`, one after the other, and the loop waits where `emit` asks it to. It rejects only if `emit`
+ * Events go to `emit`, one after the other, and the loop waits if `emit` returns a promise. It rejects only if `emit`
  * does. A failure is emitted as `error`, and like a stop it keeps what exists and answers every open call.
  */
 export async function driveTurn(setup: TurnSetup, emit: TurnListener): Promise<TurnOutcome> {
   return new TurnLoop(setup, emit).run();
 }
 
-/** A turn under way: what it has made so far, and where it stands. */
+/** A running turn: the messages it has made so far, and its state. */
 class TurnLoop {
   readonly #setup: TurnSetup;
   readonly #emit: TurnListener;
@@ -62,7 +62,7 @@ class TurnLoop {
   readonly #messages: ConversationMessage[];
   readonly #providerCalls: ProviderCallRecord[];
   readonly #steps: StepMetrics[];
-  /** How many of the messages are written. */
+  /** Number of messages that are written. */
   #committed: number;
   #stepIndex: number;
   /** The calls of the step that have not been run, and what is known of them from before. */
@@ -70,7 +70,7 @@ class TurnLoop {
   #settled: readonly ConversationMessage[];
   /** Those of the calls that wait for input. */
   #asked: ReadonlyMap<ToolCallContentPart, AskedCall>;
-  /** Whether the step has calls that are left to the caller. */
+  /** True if the step has calls that are left to the caller. */
   #leavesCalls = false;
   #lastUsage: TokenUsage | undefined;
 
@@ -116,7 +116,7 @@ class TurnLoop {
     await this.#emit({ type: "turn-start", conversationId, turnId, model, startedAt });
   }
 
-  /** One call of the model. Undefined where it left calls to run, else how the turn ended. */
+  /** Calls the model once. Undefined if it left calls to run, otherwise the turn's ending. */
   async #askModel(): Promise<Ending | undefined> {
     const setup = this.#setup;
     if (this.#stepIndex >= this.#limits.maxSteps) return { reason: "max-steps" };
@@ -157,7 +157,10 @@ class TurnLoop {
     return this.#commitGeneration(step.calls);
   }
 
-  /** Asked again for data, the model only corrects what it wrote: it is offered no tools. */
+  /**
+   * Returns the parameters of a step. When called again for data, the model only corrects what it wrote: it is
+   * offered no tools.
+   */
   #stepParams(): Omit<ProviderCallParams, "messages"> {
     const last = this.#messages.at(-1);
     if (last === undefined || outputEntryOfMessage(last) === undefined) return this.#params;
@@ -166,8 +169,8 @@ class TurnLoop {
   }
 
   /**
-   * Ends the turn with its answer. Where it has to return data and the answer does not match, the model is asked again:
-   * that is a step of its own, and no place for steering to come in.
+   * Ends the turn with its answer. If it has to return data and the answer does not match, the model is called again:
+   * that is a step of its own, without steering.
    */
   async #checkAnswer(reason: TurnReason): Promise<Ending | undefined> {
     const setup = this.#setup;
@@ -194,13 +197,13 @@ class TurnLoop {
     return this.#leaves(committed) ? { reason: "interrupted", released: true } : undefined;
   }
 
-  /** True where another node goes on with the turn from here. */
+  /** Returns true if another node continues the turn from here. */
   #leaves({ release }: Pick<Required<StepCommitted>, "release">): boolean {
     const isLeaving = release || this.#setup.sink.draining?.() === true;
     return isLeaving && this.#stepIndex < this.#limits.maxSteps;
   }
 
-  /** Commits the answer of the model, with requests for the calls that need someone. */
+  /** Commits the answer of the model, with requests for the calls that need input. */
   async #commitGeneration(all: readonly ToolCallContentPart[]): Promise<Ending | undefined> {
     const requests = await this.#askAboutCalls(all);
     const wait = requests.length > 0 && requests.length === this.#calls.length;
@@ -237,18 +240,18 @@ class TurnLoop {
     return requests;
   }
 
-  /** The end by a failure behind the model's calls: they stand in the log, so they need their results. */
+  /** Ends the turn by a failure after the model's calls: they are in the log, so they need their results. */
   async #leaveCalls(error: ParleyError): Promise<Ending> {
     const step = { index: this.#stepIndex, calls: this.#calls, clock: this.#clock, ids: this.#ids };
     this.#messages.push(...(await interruptCalls(this.#setup, step, this.#emit)));
     return failed(this.#setup, error);
   }
 
-  /** The tools of one step. Undefined where the turn goes on, else how it ended. */
+  /** Runs the tools of one step. Undefined if the turn continues, otherwise the turn's ending. */
   async #runCalls(): Promise<Ending | undefined> {
     const setup = this.#setup;
     const ran = await this.#runTools();
-    // A stop behind the last call that ran leaves those that nobody has decided on: the next round answers them.
+    // A stop after the last call that ran leaves the undecided ones: the next round answers them.
     if (setup.signal?.aborted) return ran.undecided.length > 0 ? undefined : stopped(setup);
     const wait = ran.undecided.length > 0;
     const results = await this.#commit("results", { wait });
@@ -350,9 +353,9 @@ class TurnLoop {
 }
 
 /**
- * The same turn as a stream that its reader drives: it begins with the first read, and goes no further than one
- * event ahead. Leaving the iteration early abandons the turn where it stands: nothing more is committed, and its
- * call and its tools are canceled. Abort `setup.signal` to stop it properly.
+ * Runs the same turn as a stream that its reader drives: it starts with the first read, and is at most one event
+ * ahead. Leaving the iteration early abandons the turn in its current state: nothing more is committed, and its call
+ * and its tools are canceled. Abort `setup.signal` to stop it properly.
  */
 export function runTurn(setup: TurnSetup): TurnStream {
   return new TurnEvents((emit, left) => {
@@ -361,7 +364,10 @@ export function runTurn(setup: TurnSetup): TurnStream {
   });
 }
 
-/** Field by field: the limits of a host hold more than these, and merging all of them takes longer than a short step. */
+/**
+ * Copies field by field: the limits of a host hold more than these, and merging all of them takes longer than a short
+ * step.
+ */
 function limitsOf({ limits = defaultTurnLimits }: TurnSetup): TurnLimits {
   return {
     maxSteps: limits.maxSteps ?? defaultTurnLimits.maxSteps,
@@ -383,7 +389,7 @@ async function openStep(
   onCall: (call: ProviderCallRecord) => void,
 ) {
   try {
-    // A copy: whoever builds the context may keep what it is given while the turn goes on.
+    // A copy: a builder of the context may keep what it is given while the turn continues.
     const shown = [...turnMessages];
     return await setup.context({
       stepIndex,
@@ -396,7 +402,7 @@ async function openStep(
   }
 }
 
-/** A stop ends a turn as the stop says; all else is an error. */
+/** Returns the ending by an error: a stopped turn ends with the reason of the stop, any other failure is an error. */
 function failed(setup: TurnSetup, error: ParleyError): Ending {
   return setup.signal?.aborted ? stopped(setup) : { reason: "error", error };
 }

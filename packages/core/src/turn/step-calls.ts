@@ -5,7 +5,7 @@ import type { InputRequest } from "./approval/turn-inputs.js";
 import { type Tool, toolDefinition } from "./tools/tool.js";
 import type { TurnSetup } from "./turn.js";
 
-/** Returns the calls that run here: none where no tool does, else all but those whose tools are only declared. */
+/** Returns the calls that run here: none if no tool does, otherwise all but those whose tools are only declared. */
 export function ownCalls(
   setup: TurnSetup,
   tools: readonly Tool<never>[],
@@ -19,7 +19,7 @@ export function ownCalls(
   return calls.filter((call) => own.has(call.name) || !left.has(call.name));
 }
 
-/** Returns the entry of the log that a request is. */
+/** Returns the log entry of a request. */
 export function requestEntry(request: InputRequest): InputRequestEntry {
   const {
     stepId: _,
@@ -44,7 +44,7 @@ export function withToolDefinitions(
   return { ...setup.providerParams, tools: [...own, ...declared] };
 }
 
-/** Notes how the tools of a step did. */
+/** Records the tool timings of a step. */
 export function noteTools(
   steps: StepMetrics[],
   stepId: string,
@@ -53,7 +53,7 @@ export function noteTools(
   const index = steps.findIndex((step) => step.stepId === stepId);
   const step = steps[index];
   if (step === undefined) return;
-  // A step that waited ran its tools in several goes.
+  // A step that waited ran its tools in several rounds.
   const fresh = new Set(ran.timings.map(({ toolCallId }) => toolCallId));
   const before = (step.tools ?? []).filter(({ toolCallId }) => !fresh.has(toolCallId));
   const toolMs = (before.length > 0 ? (step.toolMs ?? 0) : 0) + ran.toolMs;

@@ -5,9 +5,9 @@ import type { TurnListener, TurnOutcome, TurnStream } from "./turn.js";
 type Result = IteratorResult<AgentEvent, TurnOutcome>;
 
 /**
- * Turns the events that a turn pushes into a stream that a reader pulls. The turn begins with the first read. An event
- * that nobody has asked for yet is held, and the turn waits until it is taken, so that it is never more than one event
- * ahead, or the results that came together.
+ * Converts the events that a turn pushes to a stream that a reader pulls. The turn starts with the first read. An
+ * event that was not requested yet is held, and the turn waits until it is taken, so that it is never more than one
+ * event ahead, or the results that came together.
  */
 export class TurnEvents implements TurnStream {
   readonly #drive: (listener: TurnListener, left: AbortSignal) => Promise<TurnOutcome>;
@@ -25,7 +25,7 @@ export class TurnEvents implements TurnStream {
 
   next(): Promise<Result> {
     if (!this.#isStarted) this.#start();
-    // After the end, a generator's reader gets `undefined` too, which its type does not say.
+    // After the end, a generator's reader also gets `undefined`, which its type does not include.
     return this.#events.next() as Promise<Result>;
   }
 
@@ -51,7 +51,7 @@ export class TurnEvents implements TurnStream {
     );
   }
 
-  /** A turn that was never read never begins. */
+  /** Leaves the turn. One that was never read never starts. */
   #leave(): Promise<unknown> {
     this.#isStarted = true;
     return this.#events.return();

@@ -5,7 +5,7 @@ import { shownText } from "../messages/wire-chunks.js";
 import { wireUsage } from "./call-usage.js";
 import type { TurnOutcome, TurnSetup } from "./turn.js";
 
-/** What the user said, which a turn begins with. */
+/** Makes the event of the user's messages, with which a turn begins. */
 export function inputEvent(setup: TurnSetup): AgentEvent {
   const { conversationId, turnId, userMessages } = setup;
   const [first] = userMessages;
@@ -21,7 +21,7 @@ export function inputEvent(setup: TurnSetup): AgentEvent {
   };
 }
 
-/** What the user said meanwhile, where it joins the turn. */
+/** Makes the event of user messages that join the running turn. */
 export function steeringEvent(setup: TurnSetup, steering: readonly ConversationMessage[]): AgentEvent {
   const { conversationId, turnId } = setup;
   return {
@@ -35,7 +35,7 @@ export function steeringEvent(setup: TurnSetup, steering: readonly ConversationM
   };
 }
 
-/** The end of a turn, with its figures. */
+/** Makes the event of a turn's end, with its figures. */
 export function doneEvent(setup: TurnSetup, outcome: TurnOutcome): AgentEvent {
   const { conversationId, turnId } = setup;
   const { reason, usage, contextSize, metrics } = outcome;

@@ -7,19 +7,19 @@ import { addUsage, wireUsage } from "./call-usage.js";
 import { unansweredOutput } from "./output/output.js";
 import type { TurnOutcome, TurnSetup } from "./turn.js";
 
-/** How a turn ended. */
+/** End of a turn. */
 export interface Ending {
   readonly reason: TurnReason;
   readonly error?: ParleyError;
   readonly released?: true;
   readonly waiting?: true;
-  /** How the data that the turn had to return was judged. */
+  /** Verdict on the data that the turn had to return. */
   readonly output?: OutputVerdict;
   /** The model call that failed, if that ended the turn. */
   readonly failedCall?: ProviderCallRecord;
 }
 
-/** The turn's figures, summed once, for `done` and for the record alike. */
+/** Sums the turn's figures once, for `done` and for the record alike. */
 export function outcomeOf(
   setup: TurnSetup,
   ending: Ending,
@@ -63,12 +63,12 @@ export function outcomeOf(
   };
 }
 
-/** What answers, as the log names it. */
+/** Returns the model's name, as the log has it. */
 export const modelOf = (setup: TurnSetup) => setup.model ?? setup.providerParams.metadata.model;
 
 /**
- * The cost of a turn's calls, and the tokens of those that are not steps. Without a known cost there is nothing to say
- * of a turn that made one call for each step.
+ * Returns the cost of a turn's calls, and the tokens of those that are not steps. Without a known cost nothing is
+ * returned for a turn that made one call for each step.
  */
 export function callFigures(
   calls: readonly Pick<ProviderCallRecord, "cost" | "purpose" | "usage">[],
@@ -82,7 +82,7 @@ export function callFigures(
   });
 }
 
-/** Of the steps, or of compactions: `usage` of a turn is that of its steps. */
+/** Sums the usage of the steps, or of compactions: `usage` of a turn is that of its steps. */
 function sumUsage(
   records: readonly Pick<ProviderCallRecord, "purpose" | "usage">[],
   of: "step" | "compaction",

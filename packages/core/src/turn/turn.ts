@@ -23,19 +23,21 @@ import type {
 import type { AskedCall, InputRequest, TurnInputs } from "./approval/turn-inputs.js";
 import type { Tool } from "./tools/tool.js";
 
-/** Bounds of one turn. Every field has a default in `defaultTurnLimits`. */
+/** Limits of one turn. Every field has a default in `defaultTurnLimits`. */
 export interface TurnLimits extends AnswerLimits {
   /** Model calls in one turn. */
   readonly maxSteps: number;
   /** Tools of one step that run at the same time. */
   readonly toolConcurrency: number;
-  /** How long one tool may take. */
+  /** Maximum duration of one tool's run. */
   readonly toolTimeoutMs: number;
-  /** How much of a tool's answer, and of what it prints, is kept, in UTF-8 bytes. The rest is cut and said to be cut. */
+  /**
+   * Maximum size of a tool's answer, and of its output, in UTF-8 bytes. The rest is cut, with a note that it was cut.
+   */
   readonly toolOutputBytes: number;
 }
 
-/** The bounds of a turn that chooses none. */
+/** Default limits of a turn. */
 export const defaultTurnLimits: TurnLimits = {
   ...defaultAnswerLimits,
   maxSteps: 32,
@@ -44,14 +46,14 @@ export const defaultTurnLimits: TurnLimits = {
   toolOutputBytes: 1_000_000,
 };
 
-/** What the model is shown in one step. */
+/** Messages and tools that the model is shown in one step. */
 export interface StepContext {
   /** Instructions first, then history, then this turn's messages. */
   readonly messages: ProviderMessage[];
   readonly manifest?: ContextManifest | undefined;
-  /** The most that this step may write, where the request leaves less room than the model could fill. */
+  /** Maximum output of this step, if the request leaves less room than the model could fill. */
   readonly maxTokens?: number | undefined;
-  /** The tools from this step on, where they change in the middle of a turn. */
+  /** The tools from this step on, if they change in the middle of a turn. */
   readonly tools?: readonly Tool<never>[];
 }
 
@@ -61,32 +63,32 @@ export interface StepCommit {
   readonly stepIndex: number;
   /**
    * `generation`: the assistant message and the requests for input, before any tool starts. `results`: the tool
-   * messages, in call order, behind the responses; of a step that waits, those that are there.
+   * messages, in call order, after the responses; for a step that waits, those that exist.
    */
   readonly phase: "generation" | "results";
   readonly messages: readonly ConversationMessage[];
-  /** The turn's steps and calls so far, this one included: whoever takes over goes on counting from them. */
+  /** The turn's steps and calls so far, this one included: a node that takes over continues counting from them. */
   readonly steps: TurnMetrics["steps"];
   readonly providerCalls: readonly ProviderCallRecord[];
   /** The requests for input among the messages. */
   readonly inputs?: readonly InputRequest[];
-  /** Only undecided calls are left: the turn waits from this commit on, unless a response has come meanwhile. */
+  /** Only undecided calls are left: the turn waits from this commit on, unless a response has arrived meanwhile. */
   readonly wait?: boolean;
 }
 
-/** What a commit answers. */
+/** Result of a commit. */
 export interface StepCommitted {
   /** Messages that were promoted with the results: the model sees them in the next step. */
   readonly steering?: readonly ConversationMessage[];
-  /** Asks the turn to end here without sealing, so that another node goes on. */
+  /** True if the turn has to end here without sealing, so that another node continues it. */
   readonly release?: boolean;
-  /** The turn waits: nobody holds it any more, and nothing of it may be written. */
+  /** True if the turn waits: no node holds it any more, and nothing of it may be written. */
   readonly waiting?: boolean;
   /** Responses to the step's requests that are not in the log yet. */
   readonly responses?: readonly InputResponseEntry[];
 }
 
-/** Where a turn leaves what must last. The loop never sees a store. */
+/** Destination of a turn's durable messages. The loop never sees a store. */
 export interface TurnSink {
   /** Resolves when the messages are durable. A rejection ends the turn with that error. */
   commitStep(commit: StepCommit): Promise<StepCommitted>;
@@ -94,27 +96,27 @@ export interface TurnSink {
   draining?(): boolean;
 }
 
-/** A turn that another node began: where it goes on. */
+/** State of a turn that another node started, from which it continues. */
 export interface TurnResume {
   /** The step to continue with. */
   readonly stepIndex: number;
-  /** That step was committed with calls that have no results yet: they are made first. */
+  /** That step was committed with calls that have no results yet: they run first. */
   readonly pendingCalls?: readonly ToolCallContentPart[];
-  /** Results of those calls that are known already: kept as they are, not made again. */
+  /** Results of those calls that are already known: kept as they are, not made again. */
   readonly settled?: readonly ConversationMessage[];
-  /** What the turn has made and committed before, without its user messages. */
+  /** Messages that the turn has made and committed before, without its user messages. */
   readonly messages?: readonly ConversationMessage[];
   readonly steps?: TurnMetrics["steps"];
   readonly providerCalls?: readonly ProviderCallRecord[];
-  /** The pending calls that wait for input, with the decisions that are there. */
+  /** The pending calls that wait for input, with their recorded decisions. */
   readonly asked?: ReadonlyMap<ToolCallContentPart, AskedCall>;
   /** Pending calls that may have run and may not run again: they are answered as interrupted. */
   readonly lost?: ReadonlySet<ToolCallContentPart>;
   /** Entries of the turn that are in the journal and in no row: the next commit writes them. */
   readonly unwritten?: readonly ConversationMessage[];
-  /** How long the turn had been open, waiting included. */
+  /** Time that the turn had been open, waiting included. */
   readonly elapsedMs?: number;
-  /** How long it had waited. */
+  /** Time that it had waited. */
   readonly waitedMs?: number;
 }
 
@@ -128,7 +130,7 @@ export interface TurnSetup {
   readonly providerParams: Omit<ProviderCallParams, "messages">;
   /** The model's name as people know it, for events and metrics. Default: the name in `providerParams`. */
   readonly model?: string;
-  /** The model's prices, which the cost of calls is estimated with. Absent: unknown. */
+  /** The model's prices, from which the cost of calls is estimated. Absent: unknown. */
   readonly prices?: ModelPrices;
   /** Receives each call that the turn makes, as it is recorded. */
   onCall?(call: ProviderCallRecord): void;
@@ -139,15 +141,15 @@ export interface TurnSetup {
    * calls tools which are only declared, these run, and the turn ends for the others.
    */
   readonly tools?: readonly Tool<never>[];
-  /** Data that the turn has to return: an answer that does not match is asked for again. */
+  /** Data that the turn has to return: if an answer does not match, the model is called again. */
   readonly output?: TurnOutputChoice;
-  /** How calls that need someone are decided. Absent: they are denied. */
+  /** Decides calls that need input. Absent: they are denied. */
   readonly inputs?: TurnInputs;
-  /** When the turn was opened, as `turn-start` tells it. Default: now. */
+  /** Time when the turn was opened, as in `turn-start`. Default: now. */
   readonly startedAt?: number;
   /** The user messages that opened the turn: part of the first event. */
   readonly userMessages: readonly ConversationMessage[];
-  /** Builds what the model is shown; asked once per step with the messages that the turn has made so far. */
+  /** Builds the messages for the model; called once per step with the messages that the turn has made so far. */
   context(step: {
     readonly stepIndex: number;
     readonly stepId: string;
@@ -166,16 +168,21 @@ export interface TurnSetup {
   readonly ids?: IdFactory;
   /** Aborting stops the turn: what exists is kept, every open call gets a result, the reason is `aborted`. */
   readonly signal?: AbortSignal;
-  /** Why `signal` aborted: the turn ends with this reason, and with `error` if there is one. Default `aborted`. */
+  /**
+   * Returns the reason that `signal` aborted: the turn ends with this reason, and with `error` if there is one.
+   * Default `aborted`.
+   */
   abortReason?(): { readonly reason: TurnReason; readonly error?: ParleyError };
   readonly resume?: TurnResume;
   /** Keep the providers' raw responses in the call records. Default false. */
   readonly keepRaw?: boolean;
 }
 
-/** How a turn ended, with what is not yet durable. */
+/** End of a turn, with the messages that are not yet durable. */
 export interface TurnOutcome {
-  /** `released` leaves the turn open for another node, `waiting` for whoever answers; all else is final. */
+  /**
+   * `released` leaves the turn open for another node, `waiting` until a request is answered; all others are final.
+   */
   readonly state: "finished" | "released" | "waiting";
   readonly reason: TurnReason;
   readonly error?: ParleyError;
@@ -192,8 +199,8 @@ export interface TurnOutcome {
 }
 
 /**
- * Takes the events of a turn in their order. The turn goes on when a returned promise resolves; only `tool-result`s that
- * come together are handed over together, and then waited for together.
+ * Receives the events of a turn in their order. The turn continues when a returned promise resolves; only
+ * `tool-result`s that arrive together are passed together, and then waited for together.
  */
 export type TurnListener = (event: AgentEvent) => Promise<void> | undefined;
 

@@ -11,7 +11,7 @@ export interface SeenRequest {
   readonly disconnected: Promise<void>;
 }
 
-/** A real server on 127.0.0.1 that does what its script says. */
+/** A real server on 127.0.0.1 that follows its script. */
 export interface MisbehavingServer {
   readonly url: string;
   readonly seen: readonly SeenRequest[];
@@ -32,7 +32,7 @@ export async function startServer(script: Script): Promise<MisbehavingServer> {
   const sockets = new Map<Socket, Promise<void>>();
   const server = createServer((incoming, response) => {
     const disconnected = sockets.get(incoming.socket) ?? Promise.resolve();
-    // Scripts destroy sockets on purpose; what the server side thinks of that is of no interest.
+    // Scripts destroy sockets on purpose; errors of the server side are irrelevant.
     response.on("error", () => {});
     incoming.on("error", () => {});
     const parts: Buffer[] = [];
@@ -85,7 +85,7 @@ export function json(response: ServerResponse, status: number, body: unknown, he
   response.end(JSON.stringify(body));
 }
 
-/** Writes a body that never ends, at the pace of the reader, until the connection is gone. */
+/** Writes a body that never ends, at the speed of the reader, until the connection is gone. */
 export function writeForever(response: ServerResponse): void {
   const chunk = Buffer.alloc(64 * 1024, "x");
   const more = (): void => {
@@ -100,7 +100,7 @@ export function reset(response: ServerResponse): void {
   response.socket?.resetAndDestroy();
 }
 
-/** The URL of a port that nobody listens on. */
+/** Returns the URL of a port without a listener. */
 export async function refusedUrl(): Promise<string> {
   const server = await startServer(() => {});
   await server.close();

@@ -6,7 +6,7 @@ interface VirtualTimer {
   readonly delayMs: number;
 }
 
-/** Time that passes only when told to. */
+/** A clock that advances only on request. */
 export class VirtualClock implements Clock {
   #monotonic = 1000;
   #wall = Date.parse("2026-01-01T00:00:00Z");
@@ -43,7 +43,7 @@ export class VirtualClock implements Clock {
     return new Promise((resolve) => this.#watchers.add({ delayMs, resolve }));
   }
 
-  /** Lets time pass, firing what falls due in its order. */
+  /** Advances the time, firing due timers in their order. */
   advance(ms: number): void {
     const end = this.#monotonic + ms;
     for (;;) {
@@ -59,7 +59,7 @@ export class VirtualClock implements Clock {
     this.#step(end - this.#monotonic);
   }
 
-  /** Sets the wall clock, as an administrator or NTP would; durations must not care. */
+  /** Sets the wall clock, as an administrator or NTP would; durations must not be affected. */
   setWall(at: number): void {
     this.#wall = at;
   }

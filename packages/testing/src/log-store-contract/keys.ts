@@ -29,7 +29,7 @@ function loginOf(key: ApiKeyRecord, given: Partial<LoginRecord> = {}): LoginReco
   };
 }
 
-/** Adds keys for one case, and takes them away behind it. */
+/** Adds keys for one case, and removes them after it. */
 async function withKeys(s: Scenario, keys: ApiKeyRecord[], work: () => Promise<void>): Promise<void> {
   for (const key of keys) await s.root.keys.add(key);
   try {
@@ -39,7 +39,7 @@ async function withKeys(s: Scenario, keys: ApiKeyRecord[], work: () => Promise<v
   }
 }
 
-/** API keys: kept by their hash, for all nodes. */
+/** Cases of API keys: kept by their hash, for all nodes. */
 export const keyCases: readonly TopicCase[] = [
   {
     name: "a key is found by its hash, on every node, as it was added",

@@ -6,7 +6,7 @@ import { logStoreContract } from "./log-store-contract.js";
 
 type Methods = { [Method in keyof LogStore]?: (store: LogStore) => LogStore[Method] };
 
-/** A store that keeps all promises but one. */
+/** Returns a store that keeps all guarantees but one. */
 function broken(root: LogStoreRoot, methods: Methods, rootMethods: Partial<LogStoreRoot> = {}): LogStoreRoot {
   return {
     ...root,

@@ -39,16 +39,15 @@ export type { LogStoreFixture };
 
 export interface LogStoreCase extends ContractCase {
   /**
-   * Plays two handles on one database against each other. Where the fixture has no `second`, the case still runs,
-   * with one handle for both.
+   * True if two handles on one database compete. If the fixture has no `second`, the case still runs, with one handle
+   * for both.
    */
   readonly twoHandles: boolean;
 }
 
 /**
- * What the runtime expects of a `LogStore`: every guarantee of the port, each as a case of its own. Cases use
- * fresh owners and ids, so that all may run on one database, one after the other; time passes only by the
- * fixture's `advance`.
+ * Returns the guarantees that the runtime expects of a `LogStore`, each as a case of its own. Cases use fresh owners
+ * and ids, so that all may run on one database, one after the other; time passes only by the fixture's `advance`.
  */
 export function logStoreContract(make: () => LogStoreFixture | Promise<LogStoreFixture>): LogStoreCase[] {
   const topics = {

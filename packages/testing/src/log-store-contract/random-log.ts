@@ -2,7 +2,7 @@ import type { ConversationMessage } from "@parley/core/messages";
 import { argumentsFromText, type MessageContentPart, resultFromText } from "@parley/core/messages";
 import { message, providerCall, type Scenario, stepMetrics, uniqueId } from "./scenario.js";
 
-/** Numbers that follow from a seed, so that a case that fails can be repeated. */
+/** Creates numbers that follow from a seed, so that a case that fails can be repeated. */
 function createDice(seed: number): (sides: number) => number {
   let state = seed >>> 0;
   return (sides) => {
@@ -28,8 +28,8 @@ const texts = [
 const jsons = ['{"b":1,"a":[1.0,1e2]}', "{}", "", "not json", '{"a":1,"a":2}', '"text"', "[1, 2 ]"];
 
 /**
- * A conversation as turns make it, by chance: questions and answers of all kinds of parts, tools, steering, turns that
- * fail, messages outside turns, compactions by hand and within turns, some undone; perhaps all of it in a fork.
+ * Writes a random conversation as turns make it: questions and answers of all kinds of parts, tools, steering, turns
+ * that fail, messages outside turns, compactions by hand and within turns, some undone; perhaps all of it in a fork.
  */
 export async function randomLog(s: Scenario, seed: number): Promise<string> {
   const dice = createDice(seed);

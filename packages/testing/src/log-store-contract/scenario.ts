@@ -20,14 +20,14 @@ import { omitUndefined } from "@parley/fold";
 import type { QueueMode, StepId, StepMetrics, TurnMetrics, TurnReason } from "@parley/wire";
 import { check, checkEqual, checkRejects } from "../contract-case.js";
 
-/** What a case of the store's contract runs on. */
+/** Store that a case of the store's contract runs on. */
 export interface LogStoreFixture {
   readonly root: LogStoreRoot;
   /** Another handle on the same database, as a second node has it. Without one, cases use `root` for both. */
   readonly second?: LogStoreRoot;
-  /** Lets that much of the store's own time pass: moves its clock, or waits. */
+  /** Advances the store's own time: moves its clock, or waits. */
   advance(ms: number): void | Promise<void>;
-  /** Begins the presence of a process, as `Wake.presence` has it. Absent where nothing shows whether a process runs. */
+  /** Begins the presence of a process, as `Wake.presence` has it. Absent if nothing shows that a process runs. */
   beginPresence?(): Promise<HeldPresence>;
   /** Called after the case. */
   close?(): Promise<void>;
@@ -39,10 +39,10 @@ export interface HeldPresence {
   end(): Promise<void>;
 }
 
-/** One promise, before it knows its store. */
+/** One guarantee, before it knows its store. */
 export interface TopicCase {
   readonly name: string;
-  /** Two handles on one database are played against each other. */
+  /** True if two handles on one database compete. */
   readonly twoHandles?: boolean;
   run(scenario: Scenario): Promise<void>;
 }
@@ -60,7 +60,7 @@ export interface JournaledTurn extends HeldTurn {
   readonly owner: string;
 }
 
-/** How a case sends a message. What is left out is made up. */
+/** Options of a case's message. Missing ones are generated. */
 export interface Sending {
   readonly text?: string;
   readonly messageId?: string;
@@ -82,7 +82,9 @@ export interface Sending {
 /** A lifetime that no case outlives, however slow the store is. */
 const longTtlMs = 600_000;
 
-/** One case's world: an owner and a living node of its own, fresh ids, and short ways to say what happens. */
+/**
+ * Environment of one case: an owner and a living node of its own, fresh ids, and short methods for common actions.
+ */
 export class Scenario {
   readonly owner = `owner-${uniqueId()}`;
   readonly node = `node-${uniqueId()}`;
@@ -106,7 +108,7 @@ export class Scenario {
     return scenario;
   }
 
-  /** Takes away what the case made, so that no lease of it troubles the next one on the same database. */
+  /** Removes what the case made, so that none of its leases affects the next case on the same database. */
   async end(): Promise<void> {
     const { conversations } = await this.store.list({ limit: 1_000 });
     for (const { id } of conversations) await this.store.remove(id, { cascade: true });
@@ -118,12 +120,12 @@ export class Scenario {
     await this.#fixture.advance(ms);
   }
 
-  /** The presence of a process, where the store can see one. */
+  /** Begins the presence of a process, if the store can see one. */
   async beginPresence(): Promise<HeldPresence | undefined> {
     return this.#fixture.beginPresence?.();
   }
 
-  /** A second node that lives. */
+  /** Starts a second living node. */
   async otherNode(): Promise<string> {
     const node = `node-${uniqueId()}`;
     await this.root.heartbeat(node, longTtlMs);
@@ -219,7 +221,7 @@ export class Scenario {
     return { node: this.node, turnId: uniqueId(), pauseQueue: false, openNext: true, ...next };
   }
 
-  /** A whole turn: a question of one part, an answer of one part. Returns where it ended. */
+  /** Runs a whole turn: a question of one part, an answer of one part. Returns its end. */
   async turn(conversationId: string = uniqueId(), text = "Hello"): Promise<HeldTurn & { lastSeq: number }> {
     const turn = await this.start(conversationId, { text });
     const answer = message(conversationId, { role: "assistant", text: `Answer to ${text}` });
@@ -227,7 +229,7 @@ export class Scenario {
     return { ...heldTurn(turn), lastSeq };
   }
 
-  /** Everything in the log, oldest first, read page by page. */
+  /** Returns everything in the log, oldest first, read page by page. */
   async log(conversationId: string, store: LogStore = this.store): Promise<HistoryEntry[]> {
     const entries: HistoryEntry[] = [];
     let before: number | undefined;
@@ -244,7 +246,9 @@ export class Scenario {
     return entries.reverse();
   }
 
-  /** Says the log's texts, oldest first, and that seqs run from 1 without a gap to where the record says. */
+  /**
+   * Returns the log's texts, oldest first, and checks that seqs run from 1 without a gap to the record's last one.
+   */
   async texts(conversationId: string, store: LogStore = this.store): Promise<string[]> {
     const entries = await this.log(conversationId, store);
     let expected = 1;
@@ -258,7 +262,7 @@ export class Scenario {
     return entries.map((entry) => textIn(entry.message));
   }
 
-  /** Adds all that this case has written to the search index, a few messages at a time, and returns how many. */
+  /** Adds all that this case has written to the search index, a few messages at a time, and returns their number. */
   async index(limit = 3): Promise<number> {
     let total = 0;
     for (let call = 0; ; call++) {
@@ -269,7 +273,7 @@ export class Scenario {
     }
   }
 
-  /** What a search finds, which has to be all there is. */
+  /** Returns the hits of a search, and checks that they are complete. */
   async found(
     q: string,
     query: { readonly limit?: number; readonly conversationId?: string } = {},
@@ -292,7 +296,7 @@ export class Scenario {
   }
 }
 
-/** The ids of conversations, in an order of their own. */
+/** Returns the ids of conversations, sorted. */
 export function idsOf(conversations: readonly { readonly id: string }[]): string[] {
   return conversations.map(({ id }) => id).sort();
 }
@@ -301,7 +305,7 @@ export function uniqueId(): string {
   return crypto.randomUUID();
 }
 
-/** The three fields that a write of a turn carries. */
+/** Returns the three fields that a write of a turn carries. */
 export function heldTurn(turn: HeldTurn): HeldTurn {
   return { conversationId: turn.conversationId, turnId: turn.turnId, fence: turn.fence };
 }
@@ -325,7 +329,7 @@ export function message(
   };
 }
 
-/** An assistant message that calls a tool, in text and call: two parts. */
+/** Makes an assistant message that calls a tool, in text and call: two parts. */
 export function callingMessage(conversationId: string, toolCallId: string): ConversationMessage {
   return message(conversationId, {
     role: "assistant",
@@ -349,7 +353,7 @@ export function resultMessage(conversationId: string, toolCallId: string): Conve
   });
 }
 
-/** What a message says, whatever its parts are. */
+/** Returns the text of a message, whatever its parts are. */
 function textIn(said: ConversationMessage): string {
   return said.content.map((part) => (part.type === "text" ? part.text : `[${part.type}]`)).join(" ");
 }
@@ -404,7 +408,7 @@ export function batch(
   return { log, owner, turnId, fence, firstN, count, data };
 }
 
-/** Waits for a refusal and says that it has this code. Gives the refusal. */
+/** Waits for a refusal and checks that it has this code. Returns the refusal. */
 export async function refused(promise: Promise<unknown>, code: string, what: string): Promise<ParleyError> {
   const error = await checkRejects(promise, what);
   check(isParleyError(error), `${what}: expected a ParleyError, got ${String(error)}`);
@@ -412,7 +416,7 @@ export async function refused(promise: Promise<unknown>, code: string, what: str
   return error;
 }
 
-/** What came of a call that may be refused: its value, or the code. */
+/** Returns the outcome of a call that may be refused: its value, or the code. */
 export async function outcomeOf<T>(promise: Promise<T>): Promise<{ value: T } | { code: string }> {
   try {
     return { value: await promise };

@@ -13,7 +13,7 @@ async function put(root: LogStoreRoot, name: SecretName, given: Partial<SecretCh
   return version;
 }
 
-/** Lets one of many get a hold, and returns how many did. */
+/** Makes many calls for one hold, and returns the holders that got it. */
 async function heldBy(roots: readonly LogStoreRoot[], name: SecretName): Promise<string[]> {
   const holders = roots.map((_, index) => `holder ${index} ${uniqueId()}`);
   const waits = await Promise.all(
@@ -22,7 +22,7 @@ async function heldBy(roots: readonly LogStoreRoot[], name: SecretName): Promise
   return holders.filter((_, index) => waits[index] === 0);
 }
 
-/** Encrypted values: kept for all nodes, replaced by version, with one process at work for each. */
+/** Cases of encrypted values: kept for all nodes, replaced by version, with one process at work for each. */
 export const secretCases: readonly TopicCase[] = [
   {
     name: "a secret is read on every node as it was put, and listed without its value",

@@ -54,7 +54,7 @@ export function responseTo(requestId: string, given: Partial<InputResponseEntry>
   };
 }
 
-/** Commits a step whose calls are requests, and lets it wait unless told otherwise. */
+/** Commits a step whose calls are requests, and lets it wait unless `wait` is false. */
 export function ask(
   s: Scenario,
   turn: HeldTurn,
@@ -108,7 +108,7 @@ export function respond(
   });
 }
 
-/** The entries about input in a log, as type and decision. */
+/** Returns the entries about input in a log, as type and decision. */
 export function inputsIn(entries: readonly HistoryEntry[]): string[] {
   return entries.flatMap(({ message: said }) => {
     const entry = inputEntryOfMessage(said);

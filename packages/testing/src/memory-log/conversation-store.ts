@@ -88,7 +88,7 @@ export function listConversations(
     .map(conversationOf);
 }
 
-/** Beside a running turn nobody else writes: its rows would be torn apart. */
+/** Appends messages; refused while a turn runs, because its rows would be separated. */
 export function appendMessages(
   db: MemoryDatabase,
   owner: string,

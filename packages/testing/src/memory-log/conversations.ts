@@ -86,12 +86,12 @@ export function list(
   };
 }
 
-/** Where a conversation comes from, if its metadata say so. */
+/** Returns the origin of a conversation, if its metadata contains one. */
 export function originOf({ settings }: Log): unknown {
   return (settings.metadata?.parley as { origin?: unknown } | undefined)?.origin;
 }
 
-/** Where a conversation stands in a listing: by its pin where that counts, its last activity, and by id among equals. */
+/** Place of a conversation in a list: by its pin if that counts, its last activity, and by id among equals. */
 interface Place {
   readonly isPinned: boolean;
   readonly at: number;

@@ -47,43 +47,43 @@ export interface Turn {
   lastSeq: number;
   steps: StepMetrics[];
   providerCalls: ProviderCallRecord[];
-  /** How long it has waited, up to the last time that it went on. */
+  /** Time that it has waited, up to the last time that it continued. */
   waitedMs: number;
-  /** What each commit promoted, by the commit's last message id: a repeated commit answers the same. */
+  /** Rows that each commit promoted, by the commit's last message id: a repeated commit returns the same. */
   readonly promotions: Map<string, Row[]>;
   sealed?: {
     readonly at: number;
-    /** Absent where the turn was appended as a whole. */
+    /** Absent if the turn was appended as a whole. */
     readonly fence?: number;
     readonly reason?: TurnReason;
     readonly metrics?: TurnMetrics;
-    /** What the seal wrote: a repeated seal answers the same. */
+    /** Rows that the seal wrote: a repeated seal returns the same. */
     readonly rows?: readonly Row[];
     /** The turn that the same transaction opened. */
     readonly nextTurnId?: TurnId;
   };
-  /** Set on a turn that `appendTurn` brought. */
+  /** Set on a turn that `appendTurn` added. */
   readonly appended?: ConversationTurn;
 }
 
 export interface Active {
   readonly turnId: TurnId;
   readonly purpose: "turn" | "compaction";
-  /** Empty while nobody holds it. */
+  /** Empty while no node holds it. */
   node: string;
   fence: number;
   stopRequested: boolean;
   /** Set while the turn waits for input. */
   waitingSince?: number;
   readonly startedAt: number;
-  /** Counts leases of the whole database: which one is older, within a millisecond too. */
+  /** Counts leases of the whole database: orders them also within a millisecond. */
   readonly order: number;
 }
 
 /** A request for input. */
 export interface Input {
   record: InputRecord;
-  /** Whether its response has an entry in the log. */
+  /** True if its response has an entry in the log. */
   isLogged: boolean;
 }
 
@@ -95,20 +95,20 @@ export interface Receipt {
 
 export interface Compaction {
   readonly seq: number;
-  /** Absent where it was imported: its archive stayed behind. */
+  /** Absent if it was imported: its archive was not imported. */
   readonly archiveId?: ConversationId;
 }
 
-/** One conversation: its head, its own rows and all that hangs on it. */
+/** One conversation: its head, its own rows and everything attached to it. */
 export interface Log {
-  /** Never used again, as its id may be. */
+  /** Never reused, unlike its id. */
   readonly number: LogNumber;
   readonly id: ConversationId;
   readonly owner: string;
   readonly createdAt: number;
   /** The log this one continues, and the last seq they have in common. */
   readonly parent?: { readonly log: Log; readonly seq: number };
-  /** Of an imported fork, as it was exported. */
+  /** Parent of an imported fork, as it was exported. */
   importedParent?: NonNullable<ImportInput["parent"]>;
   readonly archiveOf?: ConversationId;
   settings: ConversationSettings;
@@ -117,7 +117,7 @@ export interface Log {
   lastActivityAt: number;
   updatedAt: number;
   changedAt: number;
-  /** Only what was written here: rows up to `parent.seq` are the parent's. */
+  /** Only rows that were written here: rows up to `parent.seq` are the parent's. */
   rows: Row[];
   readonly rowsById: Map<string, Row>;
   lastSeq: number;
@@ -126,7 +126,7 @@ export interface Log {
   fence: number;
   /** Set to undefined when it ends: deleting a property would make the whole record slow. */
   active: Active | undefined;
-  /** Of the open turn, in order of `firstN`. */
+  /** Batches of the open turn, in order of `firstN`. */
   journal: JournalBatch[];
   queue: QueueEntry[];
   queuePaused: boolean;
@@ -135,12 +135,12 @@ export interface Log {
   turns: Turn[];
   readonly turnsById: Map<TurnId, Turn>;
   readonly receipts: Map<string, Receipt>;
-  /** Made here, in order. Those of ancestors are theirs. */
+  /** Made here, in order. Those of ancestors are in their logs. */
   readonly compactions: Compaction[];
   /** Summaries out of force in this log, its ancestors' included, by seq. */
   readonly undone: Set<number>;
   contextSize?: number;
-  /** Of the newest turn that names one, inherited ones included. */
+  /** Model of the newest turn that names one, inherited ones included. */
   lastModel?: string;
   /** Logs that continue this one, archives included. */
   readonly forks: Set<Log>;
@@ -149,9 +149,9 @@ export interface Log {
 interface Owner {
   readonly logs: Map<ConversationId, Log>;
   lastChange: number;
-  /** In order of change, with when they were written. */
+  /** In order of change, with the time of writing. */
   notices: { readonly at: number; readonly notice: ConversationNotice }[];
-  /** Where each message and turn id was first used. */
+  /** The log in which each message and turn id was first used. */
   readonly messages: Map<string, Log>;
   readonly turns: Map<TurnId, Log>;
   /** Standing approvals, with the log in which each was given. */
@@ -170,10 +170,10 @@ export interface MemoryNode {
   readonly presence?: string;
 }
 
-/** All that handles on one memory database have in common. */
+/** State that handles on one memory database share. */
 export interface MemoryDatabase {
   readonly clock: Pick<Clock, "now">;
-  /** Conversations of all owners. A log that lost its name is not among them. */
+  /** Conversations of all owners. A removed log is not among them. */
   readonly logs: Map<LogNumber, Log>;
   /** The number of the log that was added last. */
   lastLog: LogNumber;
@@ -192,20 +192,20 @@ export interface MemoryDatabase {
   outbox: Delivery[];
   /** Figures of calls that no turn holds. */
   usage: UsageEntry[];
-  /** How many events were reported. */
+  /** Number of reported events. */
   reported: number;
   /** The logs that have an open turn or a compaction. */
   readonly leased: Set<Log>;
   leases: number;
   /** The number of the bytes that were uploaded last. */
   lastBlob: number;
-  /** Proposed by whoever asked first. */
+  /** The id that was proposed first. */
   identity?: string;
-  /** Bytes that are to be removed elsewhere, with the number of their pieces. */
+  /** Bytes that must be removed elsewhere, with the number of their pieces. */
   readonly removedBlobs: Map<number, number>;
 }
 
-/** An empty database. `clock.now` is the time that leases are measured by. */
+/** Creates an empty database. `clock.now` is the time that leases are measured by. */
 export function createMemoryDatabase(clock: Pick<Clock, "now">): MemoryDatabase {
   return {
     clock,
@@ -248,12 +248,12 @@ export function ownerOf(db: MemoryDatabase, owner: string): Owner {
   return found;
 }
 
-/** Whether lists and searches show a conversation. */
+/** Returns true if lists and searches show a conversation. */
 export function isListed({ archiveOf, settings }: Log): boolean {
   return archiveOf === undefined && settings.temporary === undefined;
 }
 
-/** The owner's conversation. Another owner's is as unknown as one that never was. */
+/** Returns the owner's conversation. Another owner's is as unknown as one that never existed. */
 export function findLog(db: MemoryDatabase, owner: string, id: ConversationId): Log | undefined {
   return db.owners.get(owner)?.logs.get(id);
 }
@@ -274,7 +274,7 @@ export function invalid(message: string, details?: Record<string, unknown>): Par
 
 const conversationIdForm = /^[A-Za-z0-9._:-]{1,128}$/;
 
-/** Refuses an id under which no conversation can be made. */
+/** Refuses an id under which no conversation can be created. */
 export function checkNewId(id: ConversationId): void {
   if (conversationIdForm.test(id)) return;
   throw invalid("A conversation id has 1 to 128 characters of A-Z a-z 0-9 . _ : -");
@@ -338,7 +338,7 @@ export function addLog(db: MemoryDatabase, input: NewLog): Log {
   return log;
 }
 
-/** Marks a change that watchers hear of: later than every other change of the same owner. */
+/** Marks a change that is published to watchers: later than every other change of the same owner. */
 export function touch(db: MemoryDatabase, log: Log): void {
   const now = db.clock.now();
   log.changedAt = nextChange(db, log.owner);
@@ -352,10 +352,10 @@ function nextChange(db: MemoryDatabase, owner: string): number {
   return of.lastChange;
 }
 
-/** How long a notice is kept. */
+/** Time that a notice is kept. */
 const noticeMs = 10 * 60_000;
 
-/** Leaves word of what no record shows. */
+/** Adds a notice of an event that no record shows. */
 export function leaveNotice(
   db: MemoryDatabase,
   owner: string,
@@ -364,7 +364,7 @@ export function leaveNotice(
   ownerOf(db, owner).notices.push({ at: db.clock.now(), notice: make(nextChange(db, owner)) });
 }
 
-/** Takes away what every node has had the time to read. */
+/** Removes notices that every node has had the time to read. */
 export function sweepNotices(db: MemoryDatabase): void {
   const before = db.clock.now() - noticeMs;
   for (const owner of db.owners.values()) {
@@ -378,7 +378,7 @@ export interface RowPlace {
   readonly covers?: { fromSeq: number; toSeq: number };
 }
 
-/** Gives the next seqs to a message: one per part, and one to a message without parts. */
+/** Assigns the next seqs to a message: one per part, and one to a message without parts. */
 export function appendRow(
   db: MemoryDatabase,
   log: Log,
@@ -406,7 +406,7 @@ export function appendRow(
   return row;
 }
 
-/** The row as a reader of `conversationId` sees it: what a fork inherits reads as its own. */
+/** Returns the row as a reader of `conversationId` sees it: inherited rows of a fork read as its own. */
 export function entryOf(row: Row, conversationId: ConversationId): HistoryEntry {
   return {
     message: row.message.conversationId === conversationId ? row.message : { ...row.message, conversationId },
@@ -417,7 +417,7 @@ export function entryOf(row: Row, conversationId: ConversationId): HistoryEntry 
   };
 }
 
-/** Refuses messages that say they belong to another conversation, and what no store could give back as it was. */
+/** Refuses messages of another conversation, and those that no store could return unchanged. */
 export function checkMessages(
   messages: readonly ConversationMessage[],
   conversationId: ConversationId,
@@ -439,8 +439,8 @@ export function checkMessages(
 const dateFields = new Set(["createdAt", "startedAt"]);
 
 /**
- * Plain as it stands, but for its times. A message that is not may still be in its stored form, which leaves out what
- * can be derived.
+ * Returns true for plain data, except for its times. A message that is not plain may still be in its stored form,
+ * which leaves out what can be derived.
  */
 function isPlainRecord(record: ConversationMessage | ProviderCallRecord): boolean {
   const members = record as unknown as Readonly<Record<string, unknown>>;
@@ -452,7 +452,7 @@ function isPlainRecord(record: ConversationMessage | ProviderCallRecord): boolea
   return true;
 }
 
-/** Refuses figures of a turn that no store could give back as they were. */
+/** Refuses figures of a turn that no store could return unchanged. */
 export function checkFigures(figures: {
   readonly metrics?: TurnMetrics;
   readonly steps?: readonly StepMetrics[];

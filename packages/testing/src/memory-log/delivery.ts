@@ -1,7 +1,7 @@
 import type { LogNumber, WebhookRecord } from "@parley/core/ports";
 import type { DeliveryState, WebhookEventType } from "@parley/wire";
 
-/** An endpoint of an owner, without what is counted when it is read. */
+/** An endpoint of an owner, without the fields that are counted when it is read. */
 export interface Endpoint extends Omit<WebhookRecord, "pending" | "dead"> {
   readonly secret: string;
 }

@@ -4,24 +4,27 @@ import { omitUndefined } from "@parley/fold";
 import { type Gate, gate } from "../gate.js";
 import type { StoreCall, StoreFault } from "./memory-log-store.js";
 
-/** What may happen to the calls of one node on their way to the store. */
+/** Faults of one node's calls to the store. */
 export interface StoreFaults {
-  /** The next call of the method fails: without effect (`before`), or with one that the caller never learns of. */
+  /**
+   * Makes the next call of the method fail: without effect (`before`), or with one that the caller does not learn
+   * about.
+   */
   fail(method: StoreCall["method"], fault?: StoreFault, times?: number): void;
-  /** Calls of the method are refused, without effect, where `why` names an error for their arguments. */
+  /** Refuses calls of the method, without effect, if `why` returns an error for their arguments. */
   refuse(method: StoreCall["method"], why: (...args: readonly unknown[]) => ParleyError | undefined): void;
-  /** The node cannot reach the store until it is healed. Calls under way are answered. */
+  /** Cuts the node off from the store until it is healed. Calls in progress are answered. */
   cutOff(): void;
   heal(): void;
-  /** The next call of the method waits at the gate that is returned; `reached` tells when it is there. */
+  /** Holds the next call of the method at the gate that is returned; `reached` resolves when it is there. */
   hold(method: StoreCall["method"]): Gate;
-  /** Every call that was made, in order, whatever became of it. */
+  /** Every call that was made, in order, with any outcome. */
   readonly calls: readonly StoreCall[];
 }
 
 /**
- * A handle on any store with faults that a test chooses, for one node: the store behind it stays as it is, and so
- * do the handles of others.
+ * Creates a handle on any store with faults that a test chooses, for one node: the store behind it and the handles of
+ * others are not affected.
  */
 export function createFaultyStore(root: LogStoreRoot): {
   readonly store: LogStoreRoot;

@@ -43,7 +43,7 @@ export function beginUpload(db: MemoryDatabase, owner: string, { id, stalledMs }
   files.uploads.set(id, { id, blob, expiresAt, isFinished: false, name: "", mediaType: "" });
 }
 
-/** An upload that has not expired. */
+/** Returns an upload that has not expired. */
 function findOpen(db: MemoryDatabase, owner: string, id: string): Upload | undefined {
   const found = ownerOf(db, owner).files.uploads.get(id);
   return found !== undefined && found.expiresAt > db.clock.now() ? found : undefined;
@@ -71,7 +71,7 @@ export function writePiece(db: MemoryDatabase, owner: string, piece: UploadPiece
     });
   }
   checkQuota(db, owner, length, ownerBytes);
-  // A copy of its own: a view would keep all of the buffer that it is a part of.
+  // A copy: a view would keep all of the buffer that it is a part of.
   blob.pieces.push(data instanceof Uint8Array ? data.slice() : null);
   blob.size += length;
   upload.expiresAt = db.clock.now() + piece.stalledMs;
@@ -223,7 +223,10 @@ function removeBlob(db: MemoryDatabase, files: OwnerFiles, blob: Blob): void {
   if (blob.hash !== undefined) files.byHash.delete(blob.hash);
 }
 
-/** Returns the blobs that uploads, messages of living logs and of what they continue, and entries of queues refer to. */
+/**
+ * Returns the blobs that are referred to by uploads, by messages of living logs and of the logs they continue, and by
+ * entries of queues.
+ */
 function usedBlobs(db: MemoryDatabase, owner: string, files: OwnerFiles): ReadonlySet<Blob> {
   const used = new Set<Blob>();
   for (const { blob, expiresAt } of files.uploads.values()) if (expiresAt > db.clock.now()) used.add(blob);

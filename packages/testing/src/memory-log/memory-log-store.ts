@@ -26,7 +26,7 @@ import * as leases from "./writes/lease.js";
 import { operateQueue } from "./writes/queue.js";
 import { findUnused, remove } from "./writes/remove.js";
 
-/** A call on its way to the store. */
+/** A call to the store. */
 export interface StoreCall {
   readonly method:
     | Exclude<keyof LogStoreRoot, "forOwner" | "keys" | "outbox" | "secrets">
@@ -34,33 +34,33 @@ export interface StoreCall {
     | `keys.${keyof KeyStore}`
     | `outbox.${keyof OutboxStore}`
     | `secrets.${keyof SecretStore}`;
-  /** Absent for what a node asks. */
+  /** Absent for a call that is not for one owner. */
   readonly owner?: string;
   /** As given by the caller; not to be changed. */
   readonly args: readonly unknown[];
 }
 
-/** `before`: the call fails without effect. `after`: it takes effect, and the caller never learns of it. */
+/** `before`: the call fails without effect. `after`: it takes effect, and the caller does not learn about it. */
 export type StoreFault = "before" | "after";
 
 export interface MemoryLogStoreOptions {
-  /** The store's own time: what leases are measured by. */
+  /** The store's own time, by which leases are measured. */
   readonly clock: Pick<Clock, "now">;
-  /** A database that several handles look at. Default: one of its own. */
+  /** A database that several handles share. Default: one of its own. */
   readonly database?: MemoryDatabase;
   readonly ids?: IdFactory;
   /**
-   * Asked before each call. A fault makes the call fail with `store_unavailable`; what the hook throws, the
-   * call rejects with, without effect; a promise holds the call back until it resolves.
+   * Called before each call. A fault makes the call fail with `store_unavailable`; if the hook throws, the call
+   * rejects with that error, without effect; a promise delays the call until it resolves.
    */
   readonly faults?: (call: StoreCall) => StoreFault | undefined | Promise<StoreFault | undefined>;
 }
 
 /**
- * The whole store in the memory of one process, for tests and trials: it forgets everything with its process.
+ * Creates the whole store in the memory of one process, for tests and trials: its contents end with its process.
  *
- * Each method is atomic because it runs in one go, and what goes in and comes out are copies. Several runtimes
- * may share one store, or have a handle each on one `database`, as nodes share a server's.
+ * Each method is atomic because it runs synchronously, and its input and output are copied. Several runtimes may
+ * share one store, or have a handle each on one `database`, as nodes share a server's.
  */
 export function createMemoryLogStore(options: MemoryLogStoreOptions): LogStoreRoot {
   const db = options.database ?? createMemoryDatabase(options.clock);
@@ -73,7 +73,7 @@ export function createMemoryLogStore(options: MemoryLogStoreOptions): LogStoreRo
     args: Args,
     transaction: (...args: Args) => Result,
   ): Promise<Result> {
-    // Copied before anything is awaited: what the caller changes later must not get in.
+    // Copied before anything is awaited: later changes by the caller must have no effect.
     const given = copyOf(args);
     let fault: StoreFault | undefined;
     if (options.faults !== undefined) {
@@ -88,7 +88,7 @@ export function createMemoryLogStore(options: MemoryLogStoreOptions): LogStoreRo
 
   const stores = new Map<string, LogStore>();
 
-  /** Asked for with almost every call, so each is made once. */
+  /** Called with almost every call, so each is made once. */
   function forOwner(owner: string): LogStore {
     const known = stores.get(owner);
     if (known !== undefined) return known;

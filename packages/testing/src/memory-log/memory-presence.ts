@@ -3,13 +3,13 @@ import type { MemoryDatabase } from "./database.js";
 
 /** The presence of a process on a memory database, which a test can end as the death of the process would. */
 export interface MemoryPresence extends Presence {
-  /** Ends it. The process learns so unless it is dead or hangs (`isNoticed: false`). */
+  /** Ends it. The process is notified unless it is dead or hangs (`isNoticed: false`). */
   end(options?: { readonly isNoticed?: boolean }): void;
   /** Begins another one. */
   begin(): void;
 }
 
-/** Makes the presence of a process, which has begun. */
+/** Creates the presence of a process, which has begun. */
 export function createMemoryPresence(database: MemoryDatabase): MemoryPresence {
   const listeners = new Set<() => void>();
   let token: string | undefined;
@@ -26,7 +26,7 @@ export function createMemoryPresence(database: MemoryDatabase): MemoryPresence {
   return {
     token: () => token,
     onChange(changed) {
-      // Its own function, so that the same one may be called twice.
+      // A separate function, so that the same callback may be added twice.
       const listener = () => changed();
       listeners.add(listener);
       return () => {

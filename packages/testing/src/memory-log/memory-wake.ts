@@ -1,6 +1,6 @@
 import type { Wake } from "@parley/core/ports";
 
-/** Wakes everyone who listens, in the same process, shortly after: a writer never runs its readers' code. */
+/** Creates a wake-up for all listeners in the same process, shortly after: a writer never runs its readers' code. */
 export function createMemoryWake(): Wake {
   type Listener = Parameters<Wake["listen"]>[0];
   const listeners = new Set<Listener>();
@@ -14,7 +14,7 @@ export function createMemoryWake(): Wake {
       }
     },
     listen(onWake) {
-      // Its own function, so that the same one may listen twice.
+      // A separate function, so that the same listener may be added twice.
       const listener: Listener = (ids, kind) => onWake(ids, kind);
       listeners.add(listener);
       return () => {

@@ -10,7 +10,7 @@ function endpointOf(
   return db.owners.get(owner)?.webhooks.get(webhookId);
 }
 
-/** What is pending for endpoints that are enabled, the first of each conversation, longest due first. */
+/** Returns the pending deliveries of enabled endpoints, the first of each conversation, longest due first. */
 function candidates(db: MemoryDatabase): { delivery: Delivery; endpoint: Endpoint }[] {
   const seen = new Set<string>();
   const found: { delivery: Delivery; endpoint: Endpoint }[] = [];

@@ -5,7 +5,7 @@ import { findLog, type Log, type MemoryDatabase } from "./database.js";
 import { openInputs } from "./reads/inputs.js";
 import { compactionInForce } from "./view.js";
 
-/** `active` is for turns: a compaction by hand holds the lease, but nothing is being answered. */
+/** Returns the status. `active` is for turns: a compaction by hand holds the lease, but nothing is being answered. */
 export function statusOf(log: Log): ConversationStatus {
   if (log.closed) return "closed";
   return log.active?.purpose === "turn" ? "active" : "idle";

@@ -1,7 +1,7 @@
 import type { WebhookEventType } from "@parley/wire";
 import type { Log, MemoryDatabase } from "./database.js";
 
-/** Writes an event for each endpoint of the owner that asks for it. */
+/** Writes an event for each endpoint of the owner that subscribes to it. */
 export function report(
   db: MemoryDatabase,
   log: Log,

@@ -6,7 +6,7 @@ import { findLog, type Log, type MemoryDatabase, type Turn } from "./database.js
 /** The figures of one turn, or of calls that no turn holds. */
 export interface UsageEntry {
   readonly owner: string;
-  /** Absent where the calls are of no conversation. */
+  /** Absent if the calls belong to no conversation. */
   readonly log?: Log;
   readonly day: string;
   readonly model: string;
@@ -22,7 +22,7 @@ export function addUsage(db: MemoryDatabase, owner: string, added: AddedUsage): 
   db.usage.push(log === undefined ? entry : { ...entry, log });
 }
 
-/** Keeps the figures of turns that are about to be deleted, of an open one as far as it is committed. */
+/** Keeps the figures of turns that are about to be deleted, for an open one as far as it is committed. */
 export function keepUsage(db: MemoryDatabase, log: Log, gone: readonly Turn[]): void {
   for (const turn of gone) {
     const entry = turn.sealed === undefined ? openEntry(db, log, turn) : turnEntry(log, turn);
@@ -58,7 +58,7 @@ export function sumAllUsage(db: MemoryDatabase, range: UsageRange): SummedUsage 
 
 function entriesOf(db: MemoryDatabase): UsageEntry[] {
   const logs = new Set(db.logs.values());
-  // Logs that lost their name live on as long as a fork continues them.
+  // Removed logs remain as long as a fork continues them.
   for (const log of logs) if (log.parent !== undefined) logs.add(log.parent.log);
   return [
     ...[...logs].flatMap((log) => log.turns.flatMap((turn) => turnEntry(log, turn) ?? [])),
@@ -141,7 +141,7 @@ function addSums(left: UsageSums, right: UsageSums): UsageSums {
   return { ...addCosts(left, right), usage: addTokens(left.usage, right.usage) };
 }
 
-/** Details that nobody reported more than 0 of are left out. */
+/** Adds tokens. Details that are 0 or missing on both sides are left out. */
 function addTokens(left: Usage, right: Usage): Usage {
   const added = (key: keyof Usage) => (left[key] ?? 0) + (right[key] ?? 0);
   const details = (["cacheReadTokens", "cacheWriteTokens", "reasoningTokens"] as const)

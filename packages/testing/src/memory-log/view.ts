@@ -1,7 +1,7 @@
 import type { TurnId } from "@parley/core/messages";
 import type { Compaction, Log, Row, Turn } from "./database.js";
 
-/** How many rows, from the oldest on, begin at or before `seq`. */
+/** Counts the rows, from the oldest on, that begin at or before `seq`. */
 function countThrough(rows: readonly Row[], seq: number): number {
   let low = 0;
   let high = rows.length;
@@ -19,7 +19,7 @@ interface Stretch {
   readonly through: number;
 }
 
-/** The log and its ancestors, nearest first, each with the part that the log sees of it. */
+/** Yields the log and its ancestors, nearest first, each with the part that the log sees of it. */
 function* stretches(log: Log): Generator<Stretch> {
   let through = Number.MAX_SAFE_INTEGER;
   let at: Log | undefined = log;
@@ -30,7 +30,7 @@ function* stretches(log: Log): Generator<Stretch> {
   }
 }
 
-/** Rows from the newest that begins at or before `through` backwards, through all ancestors. */
+/** Yields rows from the newest that begins at or before `through` backwards, through all ancestors. */
 export function* rowsBackwards(log: Log, through = Number.MAX_SAFE_INTEGER): Generator<Row> {
   for (const stretch of stretches(log)) {
     const { rows } = stretch.log;
@@ -43,13 +43,13 @@ export function* rowsBackwards(log: Log, through = Number.MAX_SAFE_INTEGER): Gen
   }
 }
 
-/** The row that ends at `seq`, own or inherited. */
+/** Returns the row that ends at `seq`, own or inherited. */
 function rowEndingAt(log: Log, seq: number): Row | undefined {
   const [row] = rowsBackwards(log, seq);
   return row?.lastSeq === seq ? row : undefined;
 }
 
-/** The rows within the bounds, ascending. */
+/** Returns the rows within the bounds, ascending. */
 export function rowsBetween(log: Log, firstSeq: number, lastSeq: number): Row[] {
   const rows: Row[] = [];
   for (const row of rowsBackwards(log, lastSeq)) {
@@ -59,7 +59,7 @@ export function rowsBetween(log: Log, firstSeq: number, lastSeq: number): Row[] 
   return rows.reverse();
 }
 
-/** The row of a message, own or inherited. */
+/** Returns the row of a message, own or inherited. */
 export function findRow(log: Log, messageId: string): Row | undefined {
   for (const stretch of stretches(log)) {
     const row = stretch.log.rowsById.get(messageId);
@@ -68,7 +68,7 @@ export function findRow(log: Log, messageId: string): Row | undefined {
   return undefined;
 }
 
-/** The turn, own or inherited whole. */
+/** Returns the turn, own or inherited whole. */
 export function findTurn(log: Log, turnId: TurnId): Turn | undefined {
   for (const stretch of stretches(log)) {
     const turn = stretch.log.turnsById.get(turnId);
@@ -77,7 +77,7 @@ export function findTurn(log: Log, turnId: TurnId): Turn | undefined {
   return undefined;
 }
 
-/** Turns from the newest on, inherited ones included. */
+/** Yields turns from the newest on, inherited ones included. */
 export function* turnsBackwards(log: Log): Generator<Turn> {
   for (const stretch of stretches(log)) {
     const { turns } = stretch.log;
@@ -88,12 +88,12 @@ export function* turnsBackwards(log: Log): Generator<Turn> {
   }
 }
 
-/** Sealed turns, oldest first, inherited ones included. */
+/** Returns sealed turns, oldest first, inherited ones included. */
 export function sealedTurns(log: Log): Turn[] {
   return [...turnsBackwards(log)].filter((turn) => turn.sealed !== undefined).reverse();
 }
 
-/** The model of the newest turn that names one, own or inherited. */
+/** Returns the model of the newest turn that names one, own or inherited. */
 export function newestModel(log: Log): string | undefined {
   for (const turn of turnsBackwards(log)) {
     const model = turn.choices.model ?? turn.sealed?.metrics?.model;
@@ -102,7 +102,7 @@ export function newestModel(log: Log): string | undefined {
   return undefined;
 }
 
-/** The newest compaction that nobody has undone, own or inherited. */
+/** Returns the newest compaction that was not undone, own or inherited. */
 export function compactionInForce(log: Log): Compaction | undefined {
   for (const stretch of stretches(log)) {
     const found = stretch.log.compactions.findLast(
@@ -113,7 +113,7 @@ export function compactionInForce(log: Log): Compaction | undefined {
   return undefined;
 }
 
-/** Whether a fork may leave after `seq`: at the beginning, or where something sealed ends. */
+/** Returns true if a fork may be made after `seq`: at the beginning, or where something sealed ends. */
 export function isForkPoint(log: Log, seq: number): boolean {
   if (seq === 0) return true;
   if (!Number.isSafeInteger(seq) || seq < 0 || seq > log.sealedSeq) return false;

@@ -4,7 +4,7 @@ import { omitUndefined } from "@parley/fold";
 import { invalid, type MemoryDatabase, ownerOf } from "./database.js";
 import type { Delivery, Endpoint } from "./delivery.js";
 
-/** An endpoint as readers see it. */
+/** Returns an endpoint as readers see it. */
 function recordOf(db: MemoryDatabase, owner: string, endpoint: Endpoint): WebhookRecord {
   const { secret: _, ...record } = endpoint;
   const count = (state: string) => deliveriesOf(db, owner, record.id).filter((each) => each.state === state);
@@ -71,7 +71,7 @@ export function changeWebhook(
   return recordOf(db, owner, found);
 }
 
-/** Disables an endpoint, and gives up what is pending for it. */
+/** Disables an endpoint, and gives up its pending deliveries. */
 export function disable(
   db: MemoryDatabase,
   owner: string,
@@ -95,7 +95,7 @@ export function removeWebhook(db: MemoryDatabase, owner: string, id: string): bo
   return ownerOf(db, owner).webhooks.delete(id);
 }
 
-/** The place of a delivery in the order of its endpoint. */
+/** Returns the place of a delivery in the order of its endpoint. */
 export function positionOf({ number, place }: Delivery): string {
   return `${number}.${place}`;
 }

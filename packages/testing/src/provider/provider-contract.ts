@@ -12,13 +12,13 @@ import type {
 import { type ContractCase, check, checkEqual, checkRejects } from "../contract-case.js";
 
 /**
- * What the other side does in a case:
+ * Behavior of the provider's server in a case:
  * - `text`: answers with text in two or more pieces, and reports usage;
- * - `tools`: asks for two or more tools at once, and reports usage;
+ * - `tools`: calls two or more tools at once, and reports usage;
  * - `reasoning`: reasons visibly, then answers with text;
  * - `refusing`: refuses the call;
- * - `breaking`: sends some text, then fails or goes away;
- * - `hanging`: sends some text, then nothing more until it is left.
+ * - `breaking`: sends some text, then fails or disconnects;
+ * - `hanging`: sends some text, then nothing more until its client leaves.
  */
 export type ProviderScenario = "text" | "tools" | "reasoning" | "refusing" | "breaking" | "hanging";
 
@@ -26,7 +26,7 @@ export type ProviderScenario = "text" | "tools" | "reasoning" | "refusing" | "br
 export interface ProviderFixture {
   readonly provider: ProviderAdapter;
   readonly params: Omit<ProviderCallParams, "signal">;
-  /** For `hanging`: resolves when the other side has noticed that it was left. */
+  /** For `hanging`: resolves when the server has noticed that its client left. */
   readonly left?: Promise<unknown>;
   /** Called after the case. */
   close?(): Promise<void>;
@@ -45,9 +45,9 @@ type Body = (
 ) => Promise<void>;
 
 /**
- * What the turn loop expects of a streaming `ProviderAdapter`. `make` sets up one scenario, usually against a local
- * server that speaks the vendor's protocol, and is called anew for each case. A case that never ends is a failure
- * too: leave that to the time limit of the test runner.
+ * Returns the guarantees that the turn loop expects of a streaming `ProviderAdapter`. `make` sets up one scenario,
+ * usually against a local server that implements the vendor's protocol, and is called again for each case. A case
+ * that never ends is a failure too: leave that to the time limit of the test runner.
  */
 export function providerContract(
   make: (scenario: ProviderScenario) => ProviderFixture | Promise<ProviderFixture>,
@@ -346,7 +346,7 @@ function checkUsage({ usage }: ProviderCallResult): void {
   check(usage.inputTokens > 0 && usage.outputTokens > 0, "input and output were counted");
 }
 
-/** What two results of the same answer have in common: all but ids and dates. */
+/** Returns what two results of the same answer have in common: everything but ids and dates. */
 function essence(result: ProviderCallResult) {
   return {
     text: textIn(result.message.content),
@@ -362,7 +362,7 @@ interface RejectionSource {
   off(event: "unhandledRejection", listener: (reason: unknown) => void): unknown;
 }
 
-/** The rejections that nobody handled while `body` ran. Sees them on Node; elsewhere the runner has to. */
+/** Returns the unhandled rejections while `body` ran. Sees them on Node; elsewhere the runner has to. */
 async function unhandledRejections(body: () => Promise<void>): Promise<unknown[]> {
   const { process } = globalThis as { process?: RejectionSource };
   const seen: unknown[] = [];
@@ -370,7 +370,7 @@ async function unhandledRejections(body: () => Promise<void>): Promise<unknown[]
   process?.on?.("unhandledRejection", listener);
   try {
     await body();
-    // They are reported once the microtasks are through, so before the next timer.
+    // They are reported once the microtasks are done, so before the next timer.
     await new Promise((resolve) => setTimeout(resolve, 0));
   } finally {
     process?.off?.("unhandledRejection", listener);

@@ -8,23 +8,23 @@ import type { ErrorCode } from "@parley/wire";
 import type { Gate } from "../gate.js";
 
 /**
- * What a scripted call does, in order: events as they are, or actions made by the builders below. Behind the last
- * entry the call ends well, with the `done` that follows from what was said. May be lazy, for long answers.
+ * Entries of a scripted call, in order: events as they are, or actions made by the builders below. After the last
+ * entry the call succeeds, with the `done` that follows from its content. May be lazy, for long answers.
  */
 export type Script = Iterable<ScriptEntry>;
 
 export type ScriptEntry = ProviderStreamEvent | ScriptAction;
 
-/** One act of a script. Write your own for what no builder does. */
+/** One action of a script. Write your own for what no builder does. */
 export type ScriptAction = (stage: ScriptStage) => void | Promise<void>;
 
-/** What an action can do. */
+/** Capabilities of an action. */
 export interface ScriptStage {
   /** Passes an event to the reader; resolves when the reader is not too far behind. */
   emit(event: ProviderStreamEvent): Promise<void> | undefined;
-  /** What the call has said so far, and what its `done` will repeat. */
+  /** The content of the call so far, which its `done` will repeat. */
   readonly said: Said;
-  /** Waits, and rejects with `canceled` when the call is aborted meanwhile (unless the provider ignores that). */
+  /** Waits, and rejects with `canceled` if the call is aborted meanwhile (unless the provider ignores that). */
   wait(promise: Promise<void>): Promise<void>;
   readonly clock: Clock;
   /** A new id for a tool call. */
@@ -34,7 +34,7 @@ export interface ScriptStage {
 /** Thrown by `cut`: the stream then ends without a last event. */
 export const cutOff = Symbol("cut off");
 
-/** Text of the answer; with `size`, in pieces of that many characters. */
+/** Emits text of the answer; with `size`, in pieces of that many characters. */
 export function text(whole: string, options: { size?: number; index?: number } = {}): ScriptAction {
   return async (stage) => {
     for (const piece of pieces(whole, options.size)) {
@@ -44,7 +44,7 @@ export function text(whole: string, options: { size?: number; index?: number } =
   };
 }
 
-/** Reasoning of the model; with `size`, in pieces of that many characters. */
+/** Emits reasoning of the model; with `size`, in pieces of that many characters. */
 export function reasoning(whole: string, options: { size?: number; index?: number } = {}): ScriptAction {
   const place = options.index === undefined ? {} : { index: options.index };
   return async (stage) => {
@@ -55,8 +55,8 @@ export function reasoning(whole: string, options: { size?: number; index?: numbe
 }
 
 /**
- * A call of a tool. A string is taken as the text that the model wrote, so it may be malformed; any other value is
- * written as JSON. With `progress`, the text is also shown while it grows.
+ * Emits a call of a tool. A string is used as the text that the model wrote, so it may be malformed; any other value
+ * is written as JSON. With `progress`, the text is also shown while it grows.
  */
 export function toolCall(
   name: string,
@@ -79,12 +79,12 @@ export function toolCall(
   };
 }
 
-/** A complete part of any kind. */
+/** Emits a complete part of any kind. */
 export function part(content: MessageContentPart, index?: number): ProviderStreamEvent {
   return { type: "part", part: content, ...omitUndefined({ index }) };
 }
 
-/** What the call reports to have used. */
+/** Emits the usage that the call reports. */
 export function usage(
   inputTokens: number,
   outputTokens: number,
@@ -93,14 +93,17 @@ export function usage(
   return { type: "usage", usage: { inputTokens, outputTokens, ...more } };
 }
 
-/** Why the generation ended, where it is not what follows from the script (`tool-calls` or `stop`). */
+/**
+ * Sets the reason that the generation ended, if it is not the one that follows from the script (`tool-calls` or
+ * `stop`).
+ */
 export function finish(reason: ProviderFinishReason): ScriptAction {
   return (stage) => {
     stage.said.finishReason = reason;
   };
 }
 
-/** The call fails here, as an adapter reports it: an `error` event. */
+/** Fails the call here, as an adapter reports it: an `error` event. */
 export function fail(
   failure: ErrorCode | ParleyError,
   message?: string,
@@ -112,14 +115,14 @@ export function fail(
   };
 }
 
-/** The adapter breaks here: anything may be thrown. */
+/** Throws in the adapter here: any value may be thrown. */
 export function crash(thrown: unknown = new Error("The script crashed")): ScriptAction {
   return () => {
     throw thrown;
   };
 }
 
-/** The call is refused: `completeStream` itself rejects. Only as the first entry. */
+/** Refuses the call: `completeStream` itself rejects. Only as the first entry. */
 export function refuse(failure: ErrorCode | Error): ScriptAction {
   const error = typeof failure === "string" ? new ParleyError(failure) : failure;
   const action: ScriptAction = () => {
@@ -131,7 +134,7 @@ export function refuse(failure: ErrorCode | Error): ScriptAction {
 
 const refusals = new WeakMap<ScriptAction, Error>();
 
-/** The error of an entry that `refuse` made. */
+/** Returns the error of an entry that `refuse` made. */
 export function refusalOf(entry: ScriptEntry | undefined): Error | undefined {
   return typeof entry === "function" ? refusals.get(entry) : undefined;
 }
@@ -156,19 +159,19 @@ export function delay(ms: number): ScriptAction {
   };
 }
 
-/** The stream just ends here, without `done` or `error`: what a careless adapter makes of a lost connection. */
+/** Ends the stream here, without `done` or `error`: as a careless adapter does when a connection is lost. */
 export function cut(): ScriptAction {
   return () => {
     throw cutOff;
   };
 }
 
-/** Nothing more comes until the call is aborted. */
+/** Sends nothing more until the call is aborted. */
 export function hang(): ScriptAction {
   return (stage) => stage.wait(new Promise<void>(() => {}));
 }
 
-/** What a call has said so far. */
+/** The content of a call so far. */
 export class Said {
   readonly #parts: MessageContentPart[] = [];
   readonly #byIndex = new Map<number, MessageContentPart>();
@@ -177,7 +180,7 @@ export class Said {
   usage: TokenUsage | undefined;
   finishReason: ProviderFinishReason | undefined;
 
-  /** Takes note of an event on its way to the reader. */
+  /** Records an event on its way to the reader. */
   note(event: ProviderStreamEvent): void {
     if (event.type === "delta") {
       const delta = event.textDelta ?? "";
@@ -215,7 +218,7 @@ export class Said {
     const own = { ...content };
     const open = index === undefined ? this.#parts.at(-1) : this.#byIndex.get(index);
     const grows = own.type === "text" || own.type === "reasoning";
-    // A finished text replaces what its deltas made.
+    // A finished text replaces the text of its deltas.
     if (open !== undefined && grows && open.type === own.type) this.#parts[this.#parts.indexOf(open)] = own;
     else this.#parts.push(own);
     if (index !== undefined) this.#byIndex.set(index, own);

@@ -13,7 +13,7 @@ import { omitUndefined } from "@parley/fold";
 import { createCountingIds } from "../counting-ids.js";
 import { cutOff, delay, refusalOf, Said, type Script, type ScriptStage } from "./script.js";
 
-/** One script for every call, one per call in order, or one made from what the call was given. */
+/** One script for every call, one per call in order, or one made from the call's parameters. */
 export type ScriptSource =
   | Script
   | readonly Script[]
@@ -28,22 +28,22 @@ export interface ScriptedProviderOptions {
   readonly delayMs?: number;
   /** Reported by calls whose script reports none. */
   readonly usage?: TokenUsage;
-  /** The provider has only `complete`. */
+  /** True if the provider has only `complete`. */
   readonly onlyComplete?: boolean;
-  /** The provider goes on although its call was aborted, as a careless one does. */
+  /** True if the provider continues although its call was aborted, as a careless one does. */
   readonly ignoreSignal?: boolean;
 }
 
 /** One call that was made. */
 export interface ScriptedCall {
   readonly params: ProviderCallParams;
-  /** `open` until the script has ended, whichever way. */
+  /** `open` until the script has ended, in any way. */
   readonly state: "open" | "done" | "failed" | "canceled";
 }
 
 type Call = { -readonly [Key in keyof ScriptedCall]: ScriptedCall[Key] };
 
-/** A provider that does what its script says, and remembers what it was asked. */
+/** A provider that follows its script, and records its calls. */
 export interface ScriptedProvider extends ProviderAdapter {
   /** Every call so far, in order. */
   readonly calls: readonly ScriptedCall[];
@@ -52,18 +52,19 @@ export interface ScriptedProvider extends ProviderAdapter {
 }
 
 /**
- * A provider for tests:
+ * Creates a provider for tests:
  *
  * ```ts
  * const answer = gate();
  * const provider = createScriptedProvider([
- *   [reasoning("Let me look."), toolCall("weather", { city: "Oslo" }), usage(20, 8)],
- *   [text("It is "), pause(answer), text("cold."), usage(40, 4)],
+ * [reasoning("Let me look."), toolCall("weather", { city: "Oslo" }), usage(20, 8)],
+ * [text("It is "), pause(answer), text("cold."), usage(40, 4)],
  * ]);
  * ```
  *
  * A list of lists gives the calls their scripts in order, and a call beyond the last one fails; a plain list serves
- * every call. A script made for one call may also be a generator. Each stream keeps the contract of `ProviderStream`, except where `cut`, `crash` or `ignoreSignal` ask
+ * every call. A script made for one call may also be a generator. Each stream keeps the contract of `ProviderStream`,
+ * except if `cut`, `crash` or `ignoreSignal` ask
  * for what careless adapters do. Nothing happens by real time unless `delay` is used with the machine's clock.
  */
 export function createScriptedProvider(
@@ -190,7 +191,7 @@ class Stage implements ScriptStage {
     }
   }
 
-  /** The end that follows from what was said. */
+  /** Ends the call with the result that follows from its content. */
   succeed(id: string): void {
     const { said } = this;
     if (said.usage === undefined && this.#options.usage !== undefined) {

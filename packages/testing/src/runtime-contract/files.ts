@@ -34,7 +34,7 @@ const fileOf = ({ id }: UploadInfo): SentPart => ({ type: "file", uploadId: id }
 /** The head of an image of 640 x 480 pixels, as Latin-1 text. */
 const png = "\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR\0\0\x02\x80\0\0\x01\xe0\x08\x02\0\0\0";
 
-/** Files: sent on one node, read on another, and gone when nothing refers to them. */
+/** Cases of files: sent on one node, read on another, and removed when nothing refers to them. */
 export const fileCases: RuntimeTopicCase[] = [
   {
     name: "a message with files folds to the log on every node, and its files are read on each",

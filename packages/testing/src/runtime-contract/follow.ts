@@ -5,7 +5,7 @@ import { checkEqual } from "../contract-case.js";
 import { checkEventOrder } from "../event-order.js";
 import { type FoldedConversation, FrameFold } from "../fold-frames.js";
 
-/** The kinds of events that no row states, named here so that the table of traits is not checked by itself. */
+/** The kinds of events that are not in rows, listed here so that the table of traits is not checked by itself. */
 const figureKinds: ReadonlySet<AgentEvent["type"]> = new Set([
   "turn-start",
   "usage",
@@ -14,10 +14,10 @@ const figureKinds: ReadonlySet<AgentEvent["type"]> = new Set([
   "turn-sealed",
 ]);
 
-/** The events of a subscription, without those that a reset took back. */
+/** The events of a subscription, without those that a reset withdrew. */
 class ReceivedEvents {
   readonly list: AgentEvent[] = [];
-  /** How many of them are in rows. */
+  /** Number of events that are in rows. */
   #committed = 0;
 
   take(frame: SubscriptionFrame): void {
@@ -26,14 +26,14 @@ class ReceivedEvents {
     else if (frame.type === "chat.delta") this.list.push(frame.event);
   }
 
-  /** What came since the last rows is void, but for what the rows brought: steering messages and requests. */
+  /** Drops the events since the last rows, except those in the rows: steering messages and requests. */
   #takeBack(): void {
     const provisional = this.list.splice(this.#committed);
     const inRows = new Set<AgentEvent["type"]>(["steering", "input-request", "output-invalid"]);
     this.list.push(...provisional.filter(({ type }) => inRows.has(type)));
   }
 
-  /** Identifies the events that no row states. */
+  /** Identifies the events that are not in rows. */
   get figures(): string[] {
     const keys = this.list.flatMap((event) =>
       figureKinds.has(event.type) && "turnId" in event
@@ -45,12 +45,12 @@ class ReceivedEvents {
 }
 
 /**
- * A client that follows a conversation: keeps its frames and folds them. One that follows from the beginning reads the
- * events beside it, without a cursor, for a subscriber with one is not sent the events that rows state.
+ * A client that follows a conversation: keeps its frames and folds them. One that follows from the beginning reads
+ * the events beside it, without a cursor, because a subscriber with one is not sent the events that are in rows.
  */
 export class Follow {
   readonly frames: SubscriptionFrame[] = [];
-  /** Why the subscription ended, if it did by itself. */
+  /** Reason that the subscription ended, if it did by itself. */
   ended: { readonly error: ParleyError | undefined } | undefined;
   readonly #fold: FrameFold;
   readonly #own = new ReceivedEvents();
@@ -74,7 +74,7 @@ export class Follow {
     );
   }
 
-  /** The events that were received, without those that a reset took back. */
+  /** The events that were received, without those that a reset withdrew. */
   get events(): readonly AgentEvent[] {
     return this.#read.list;
   }
@@ -104,8 +104,8 @@ export class Follow {
   }
 
   /**
-   * For a client that was there from the beginning: the events keep the protocol's order, and its own subscription has
-   * brought every event that rows do not state.
+   * For a client that was connected from the beginning: checks that the events keep the protocol's order, and that
+   * its own subscription has received every event that is not in rows.
    */
   checkOrder(options: { readonly unfinished?: boolean } = {}): void {
     checkEqual(checkEventOrder(this.events, options), [], "the order of what a subscriber is told");
@@ -123,7 +123,7 @@ export class Follow {
   }
 }
 
-/** What a client shows, one line per message. */
+/** Returns what a client shows, one line per message. */
 export function linesOf(state: FoldedConversation): string[] {
   return state.messages.map(({ role, parts }) => {
     const shown = parts.map((part) =>

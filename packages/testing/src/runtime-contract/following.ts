@@ -7,7 +7,7 @@ import { Follow } from "./follow.js";
 import { waiting } from "./turns/queue.js";
 import { always, ofType, type RuntimeTopicCase } from "./world.js";
 
-/** How clients come in, come back and leave, and that none of it touches a turn. */
+/** Cases of clients that connect, reconnect and leave, without any effect on a turn. */
 export const followingCases: RuntimeTopicCase[] = [
   {
     name: "whoever joins late is told a running turn of 5,000 deltas with one event per part",
@@ -60,7 +60,7 @@ export const followingCases: RuntimeTopicCase[] = [
       };
       checkEqual(await world.refusal(readAll(), "reading on"), "limit_exceeded", "how it ended");
       check(read <= 101, `at most 101 frames were kept, not ${read}`);
-      // It comes back with the cursor of its last frame, and has missed nothing.
+      // It reconnects with the cursor of its last frame, and has missed nothing.
       const back = await world.joined(node, conversationId, "0");
       await world.until(() => back.state.chunks.length === 2, "it is back");
     },
@@ -121,7 +121,7 @@ export const followingCases: RuntimeTopicCase[] = [
       const { turnId } = await world.start(node, "Hi", { conversationId });
       await world.pass(writing.reached, "the model writes");
       let back = await comeBack(cut, () => true);
-      // A client that has gone for a while: the folded state is all that it keeps.
+      // A client that was disconnected for a while: it keeps only the folded state.
       const frames = back.frames.length;
       writing.open();
       await world.pass(tool.reached, "the tool runs");
@@ -226,7 +226,7 @@ export const followingCases: RuntimeTopicCase[] = [
             checkEqual(fold.state.cursor, fresh.cursor, `the cursor ${what}`);
             back.close();
           }
-          // One without a check, as earlier versions made it, can only tell that it is too far.
+          // A cursor without a check, as earlier versions made it, only shows that it is too far.
           const bare = await world.joined(each, conversationId, String(log.length));
           await world.until(() => seqOf(bare.cursor) === now.length, "a cursor without a check is taken");
           checkEqual(
@@ -352,7 +352,7 @@ export const followingCases: RuntimeTopicCase[] = [
   },
 ];
 
-/** The seq up to which the client with this cursor has everything; NaN while a turn is open there. */
+/** Returns the seq up to which the client with this cursor has everything; NaN while a turn is open there. */
 function seqOf(cursor: string | undefined): number {
   const place = parseCursor(cursor ?? "0");
   return place === undefined || place.open !== undefined ? Number.NaN : place.seq;

@@ -5,7 +5,7 @@ import { hang, reasoning, text, toolCall, usage } from "../provider/script.js";
 import { adder } from "./turns/turns.js";
 import { ofType, only, type RuntimeTopicCase } from "./world.js";
 
-/** What a host learns of its node: events as they are told, and whether all is well. */
+/** Cases of a host's view of its node: events as they are published, and its health. */
 export const observingCases: RuntimeTopicCase[] = [
   {
     name: "a host hears every event of its turns but the increments, in order, and whose it is",

@@ -34,10 +34,10 @@ import { type RuntimeFixture, type RuntimeTopicCase, World } from "./world.js";
 export type { RuntimeFixture };
 
 /**
- * What a runtime promises, from a client's send to what another client folds on another node: each promise as a
- * case of its own, on any store. Cases use fresh owners and ids, so that all may run on one database, one after
- * the other. They wait for what has to happen, never for time: time passes by the fixture's `advance`, which moves
- * a clock or waits.
+ * Returns the guarantees of a runtime, from a client's send to what another client folds on another node: each
+ * guarantee as a case of its own, on any store. Cases use fresh owners and ids, so that all may run on one database,
+ * one after the other. They wait for events, never for time: time passes by the fixture's `advance`, which moves a
+ * clock or waits.
  */
 export function runtimeContract(make: () => RuntimeFixture | Promise<RuntimeFixture>): ContractCase[] {
   const topics: Record<string, readonly RuntimeTopicCase[]> = {

@@ -7,12 +7,12 @@ import { only, type RuntimeTopicCase, testModel, type World } from "./world.js";
 
 const prices = { input: 10, cachedInput: 1, cacheWrite: 12, output: 100 };
 
-/** A report of usage with what the provider charges. */
+/** Returns a report of usage with the provider's charge. */
 function billed(amount: number): ProviderStreamEvent {
   return { type: "usage", usage: { inputTokens: 10, outputTokens: 1 }, billed: { amount, currency: "USD" } };
 }
 
-/** A node whose default model has prices. */
+/** Starts a node whose default model has prices. */
 function priced(world: World, script: Parameters<typeof createScriptedProvider>[0], more = {}) {
   const provider = createScriptedProvider(script);
   return world.node({
@@ -37,7 +37,7 @@ async function summed(world: World, node: Awaited<ReturnType<typeof priced>>, ca
 
 const noop = { name: "noop", recovery: "retry" as const, execute: () => "done" };
 
-/** What calls cost: recorded once, told live, and summed. */
+/** Cases of the cost of calls: recorded once, published live, and summed. */
 export const usageCases: RuntimeTopicCase[] = [
   {
     name: "a call's cost is estimated by bucket, kept with the call, and told with the turn's end",

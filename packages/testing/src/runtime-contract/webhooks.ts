@@ -5,7 +5,7 @@ import { createRecordingWebhooks, type RecordedPost, type RecordingWebhooks } fr
 import { allow, payment, waits } from "./turns/waiting.js";
 import type { NodeOptions, RuntimeTopicCase, TestNode, World } from "./world.js";
 
-/** Short where time is real, and long enough that a look now and then is not what delivers. */
+/** Short if time is real, and long enough that no sweep delivers. */
 const limits = { timeoutMs: 2_000, leaseMarginMs: 1_000, sweepMs: 30_000 };
 
 function delivering(webhooks: RecordingWebhooks, more: object = {}): Pick<NodeOptions, "webhooks"> {
@@ -27,12 +27,12 @@ async function endpoint(
 
 const typesOf = (posts: readonly RecordedPost[]) => posts.map(({ body }) => body.type);
 
-/** Nodes deliver what other cases have left behind, too: addresses tell it apart. */
+/** Returns an address of this case. Nodes also deliver events of other cases: addresses distinguish them. */
 function addressOf(world: World, name: string): string {
   return `https://hooks.example/${world.owner}/${name}`;
 }
 
-/** What was posted for this case, to one endpoint or to all. */
+/** Returns the posts of this case, to one endpoint or to all. */
 function to(world: World, webhooks: RecordingWebhooks, name = ""): RecordedPost[] {
   const address = addressOf(world, name);
   return webhooks.posts.filter(({ url }) => url.startsWith(address));
@@ -45,7 +45,7 @@ function mine(world: World, listener: (attempt: WebhookAttempt) => void): (attem
   };
 }
 
-/** Never answers; ends when the node gives it up. */
+/** Never answers; ends when the node gives up. */
 function silent(signal: AbortSignal): Promise<WebhookAnswer> {
   return new Promise((resolve) => {
     signal.addEventListener("abort", () => resolve({ error: "cut off" }));
@@ -56,7 +56,7 @@ async function deliveries(world: World, node: TestNode, id: string) {
   return (await world.pass(node.me.webhooks.deliveries(id), "deliveries are listed")).deliveries.toReversed();
 }
 
-/** Events that reach endpoints. */
+/** Cases of events that reach endpoints. */
 export const webhookCases: RuntimeTopicCase[] = [
   {
     name: "what happens in a conversation reaches an endpoint at once, in order, signed",

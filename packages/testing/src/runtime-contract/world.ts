@@ -25,34 +25,34 @@ import {
 } from "../provider/scripted-provider.js";
 import { Follow } from "./follow.js";
 
-/** What the cases of the runtime's contract run on. */
+/** Environment of the cases of the runtime's contract. */
 export interface RuntimeFixture {
   readonly store: LogStoreRoot;
-  /** How nodes on this store wake each other. */
+  /** Wake-ups between nodes on this store. */
   readonly wake?: Wake;
   /** Another handle on the same database, as a second node has it. Without it, nodes share the first one. */
   openSecond?(): Promise<{ readonly store: LogStoreRoot; readonly wake?: Wake }>;
   /** The time of the nodes. Default: the machine's. */
   readonly clock?: Clock;
-  /** Lets that much time pass, for the nodes and for the store: moves a clock, or waits. */
+  /** Advances the time, for the nodes and for the store: moves a clock, or waits. */
   advance(ms: number): Promise<void>;
-  /** How nodes keep their leases: short where time is real. */
+  /** Intervals of the nodes' leases: short if time is real. */
   readonly lease?: Partial<LeasePace>;
   readonly journal?: Partial<JournalPace>;
-  /** Asked after all nodes of a case are closed: what they have left behind, in words. */
+  /** Called after all nodes of a case are closed: returns descriptions of what they have left behind. */
   leaks?(): string[];
   close(): Promise<void>;
 }
 
-/** One promise, before it knows its store. */
+/** One guarantee, before it knows its store. */
 export interface RuntimeTopicCase {
   readonly name: string;
   run(world: World): Promise<void>;
 }
 
-/** How a case starts a node. What is left out has a default. */
+/** Options of a case's node. Missing ones have a default. */
 export type NodeOptions = Partial<Omit<RuntimeOptions, "store" | "wake" | "models" | "clock">> & {
-  /** What the model answers. Default: "Hello." to everything. */
+  /** The model's answers. Default: "Hello." to everything. */
   readonly script?: ScriptSource;
   readonly provider?: ScriptedProvider;
   /** Beside `test/one`. */
@@ -60,11 +60,11 @@ export type NodeOptions = Partial<Omit<RuntimeOptions, "store" | "wake" | "model
   /** Default `test/one`. */
   readonly defaultModel?: string;
   readonly contextWindow?: number;
-  /** The node hears no wake-ups and sends none: only polling tells it what others do. */
+  /** True if the node receives no wake-ups and sends none: it learns what others do only by polling. */
   readonly withoutWake?: boolean;
 };
 
-/** A node with the owner of the case, and what went wrong in its background. */
+/** A node with the owner of the case, and its failures in the background. */
 export interface TestNode {
   readonly runtime: Runtime;
   readonly me: OwnerRuntime;
@@ -74,7 +74,7 @@ export interface TestNode {
   follow(conversationId: string, cursor?: string): Follow;
 }
 
-/** One case's world: nodes on one store, an owner of its own, and time that passes only when it has to. */
+/** Environment of one case: nodes on one store, an owner of its own, and time that passes only when needed. */
 export class World {
   readonly owner = `owner-${uniqueId()}`;
   readonly lease: LeasePace;
@@ -88,22 +88,22 @@ export class World {
     this.lease = { ...defaultLeasePace, ...fixture.lease };
   }
 
-  /** A new id, for a conversation, a message or another owner. */
+  /** Returns a new id, for a conversation, a message or another owner. */
   id(prefix = "id"): string {
     return `${prefix}-${uniqueId()}`;
   }
 
-  /** An owner's part of the store, as an engine or an agent beside the runtime writes to it. */
+  /** Returns an owner's part of the store, as an engine or an agent beside the runtime writes to it. */
   store(owner: string): LogStore {
     return this.#fixture.store.forOwner(owner);
   }
 
-  /** Whether time passes by itself, and how much depends on the machine. */
+  /** True if time passes by itself, at a rate that depends on the machine. */
   get isTimeReal(): boolean {
     return this.#fixture.clock === undefined;
   }
 
-  /** How much time the case has let pass. */
+  /** Time that the case has let pass. */
   get passedMs(): number {
     return this.#passed;
   }
@@ -158,7 +158,9 @@ export class World {
     return node;
   }
 
-  /** A client that follows from a cursor on, by default from the beginning, and has joined. */
+  /**
+   * Connects a client that follows from a cursor on, by default from the beginning, and waits until it has joined.
+   */
   async joined(node: TestNode, conversationId: string, cursor = "0"): Promise<Follow> {
     const follow = node.follow(conversationId, cursor);
     await this.until(() => follow.frames.length > 0 || follow.ended !== undefined, "a client joins");
@@ -171,7 +173,7 @@ export class World {
     await this.#fixture.advance(ms);
   }
 
-  /** Waits for a promise, and lets time pass while it does; at most so much. */
+  /** Waits for a promise, and lets time pass meanwhile; at most so much. */
   async pass<T>(promise: Promise<T>, what: string, withinMs = 60_000): Promise<T> {
     let isSettled = false;
     const settled = () => {
@@ -182,15 +184,15 @@ export class World {
     return promise;
   }
 
-  /** Waits until something is so, and lets time pass while it does; at most so much. */
+  /** Waits until a condition is true, and lets time pass meanwhile; at most so much. */
   async until(condition: () => boolean, what: string, withinMs = 60_000): Promise<void> {
     let stepMs = 0;
-    // Where time is real, looking costs less than waiting too long.
+    // With real time, checking costs less than waiting too long.
     const mostMs = this.isTimeReal ? 8 : 50;
     for (let waited = 0; !condition(); waited += stepMs) {
       if (waited > withinMs) throw new ContractViolation(`${what}: not within ${withinMs} ms`);
       stepMs = Math.min(mostMs, stepMs * 2 + 1, Math.max(1, withinMs - waited));
-      // A clock that is moved by hand must not run away from what threads do meanwhile, such as signatures.
+      // A manual clock must not run ahead of work on other threads, such as signatures.
       if (!this.isTimeReal && waited > 100) await realMoment();
       await this.advance(waited === 0 ? 0 : stepMs);
     }
@@ -208,7 +210,7 @@ export class World {
     return { ...receipt, turnId: receipt.turnId };
   }
 
-  /** Everything a turn tells, from its first event to `turn-sealed`; its order is checked. */
+  /** Returns all events of a turn, from its first one to `turn-sealed`; their order is checked. */
   async turnEvents(node: TestNode, conversationId: string, turnId: string): Promise<AgentEvent[]> {
     const events: AgentEvent[] = [];
     const read = async () => {
@@ -220,7 +222,7 @@ export class World {
     return events;
   }
 
-  /** A whole turn: sends, waits for its seal, and returns what it told. */
+  /** Runs a whole turn: sends, waits for its seal, and returns its events. */
   async turn(
     node: TestNode,
     message: SendInput["message"] = "Hi",
@@ -245,21 +247,21 @@ export class World {
     check(isIdle, "the conversation is idle");
   }
 
-  /** The sealed log, with its invariants checked: seqs without gaps, one result per call. */
+  /** Returns the sealed log, with its invariants checked: seqs without gaps, one result per call. */
   async log(node: TestNode, conversationId: string): Promise<readonly StoredChunk[]> {
     const { chunks } = await node.me.history({ conversationId });
     checkLog(chunks);
     return chunks;
   }
 
-  /** What is refused, with which code. */
+  /** Returns the code of a refusal. */
   async refusal(promise: Promise<unknown>, what: string): Promise<string> {
     const error = await this.pass(checkRejects(promise, what), what);
     check(isParleyError(error), `${what}: not a ParleyError but ${String(error)}`);
     return error.code;
   }
 
-  /** After a case that failed: its nodes must not take over what later cases leave to theirs. */
+  /** Ends the nodes of a case that failed: they must not take over turns of later cases. */
   async abandon(): Promise<void> {
     for (const follow of this.#follows) follow.close();
     for (const { faults } of this.#nodes) faults.heal();
@@ -278,12 +280,12 @@ export class World {
   }
 }
 
-/** The least time that a timer of the machine takes. */
+/** Waits for the shortest time of a real timer. */
 function realMoment(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 1));
 }
 
-/** A model of the test's credential. */
+/** Returns a model of the test's credential. */
 export function testModel(
   model: string,
   provider: ScriptedProvider,
@@ -292,7 +294,7 @@ export function testModel(
   return { name: `test/${model}`, provider, providerName: "test", model, contextWindow: 100_000, ...more };
 }
 
-/** Seqs without gaps from 1, messages whole, and exactly one result for each call, behind it. */
+/** Checks a log: seqs without gaps from 1, messages whole, and exactly one result for each call, after it. */
 export function checkLog(chunks: readonly StoredChunk[]): void {
   const open = new Map<string, number>();
   for (const [index, { seq, chunk, partIndex, partCount, messageId }] of chunks.entries()) {
@@ -310,7 +312,7 @@ export function checkLog(chunks: readonly StoredChunk[]): void {
   for (const [toolCallId, calls] of open) checkEqual(calls, 0, `calls of ${toolCallId} without a result`);
 }
 
-/** The text that a log shows, one line per message: `user: Hi`. */
+/** Returns the text that a log shows, one line per message: `user: Hi`. */
 export function transcript(chunks: readonly StoredChunk[]): string[] {
   const lines: { id: string | undefined; line: string }[] = [];
   for (const { role, chunk, messageId } of chunks) {
@@ -331,7 +333,7 @@ export function transcript(chunks: readonly StoredChunk[]): string[] {
   return lines.map(({ line }) => line);
 }
 
-/** The events of one kind. */
+/** Returns the events of one kind. */
 export function ofType<Type extends AgentEvent["type"]>(
   events: readonly AgentEvent[],
   type: Type,
@@ -339,7 +341,7 @@ export function ofType<Type extends AgentEvent["type"]>(
   return events.filter((event): event is Extract<AgentEvent, { type: Type }> => event.type === type);
 }
 
-/** Only the event of one kind. */
+/** Returns the only event of one kind. */
 export function only<Type extends AgentEvent["type"]>(
   events: readonly AgentEvent[],
   type: Type,
@@ -350,7 +352,7 @@ export function only<Type extends AgentEvent["type"]>(
   return first;
 }
 
-/** Answers with the same script, whoever asks and however often. */
+/** Returns the same script for every call. */
 export function always(...entries: ScriptEntry[]): ScriptSource {
   return () => entries;
 }

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { baseCases, ContractViolation, checkEqual, deepEqual, runCases } from "../contract-case.js";
 import { conversationStoreContract } from "./conversation-store-contract.js";
 
-/** What someone's own store may look like: eight methods, arrays, no promises beyond them. */
+/** A store as an application may write it: eight methods, arrays, no guarantees beyond them. */
 class PlainStore extends InMemoryConversationStore {
   readonly #rows: ConversationMessage[] = [];
   override async appendMessages(messages: ConversationMessage[]): Promise<void> {

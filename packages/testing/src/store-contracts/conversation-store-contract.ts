@@ -4,7 +4,7 @@ import { type ContractCase, check, checkEqual } from "../contract-case.js";
 import { everyPart, sampleTurn, text, uniqueId } from "../sample-messages.js";
 import { newestFirstCases, parleyStoreCases } from "./parley-store-cases.js";
 
-/** Makes a store for one case. */
+/** A store for one case. */
 export interface ConversationStoreFixture {
   readonly store: ConversationStore;
   /** Makes the store's next "now" later. Without it, cases that compare update times wait for the real clock. */
@@ -13,15 +13,15 @@ export interface ConversationStoreFixture {
   close?(): Promise<void>;
 }
 
-/** One case: what it does with a store, and how it lets time pass. */
+/** One case: its calls to a store, with a function that lets time pass. */
 export type StoreCase = (store: ConversationStore, tick: () => Promise<void>) => Promise<void>;
 
 /**
- * What the engine expects of a `ConversationStore`. Each case gets a store of its own, which may share a database
- * with others: ids are unique and listings are only searched for the case's own conversations.
+ * Returns the guarantees that the engine expects of a `ConversationStore`. Each case gets a store of its own, which
+ * may share a database with others: ids are unique and listings are only searched for the case's own conversations.
  *
  * Cases marked `parleyOnly` hold for Parley's stores (idempotent appends, refusals with codes, copies, newest-first
- * paging where the store has `readNewest`); a store of your own needs the others: `baseCases(...)`.
+ * paging if the store has `readNewest`); a store of your own needs the others: `baseCases(...)`.
  */
 export function conversationStoreContract(
   make: () => ConversationStoreFixture | Promise<ConversationStoreFixture>,

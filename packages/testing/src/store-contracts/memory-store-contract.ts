@@ -15,7 +15,7 @@ export interface MemoryStoreFixture {
 
 type MemoryStoreCase = (store: MemoryStore, owner: string) => Promise<void>;
 
-/** The promises of Parley's stores of canonical messages. */
+/** Returns the guarantees of Parley's stores of canonical messages. */
 export function memoryStoreContract(
   make: () => MemoryStoreFixture | Promise<MemoryStoreFixture>,
 ): ContractCase[] {
@@ -47,7 +47,7 @@ function message(threadId: string, given: Partial<CanonicalMessage> = {}): Canon
   };
 }
 
-/** As other writers save it: the call, its result and what came after in one message. */
+/** Returns a message as other writers save it: the call, its result and what came after in one message. */
 function merged(threadId: string): CanonicalMessage {
   return message(threadId, {
     role: "assistant",

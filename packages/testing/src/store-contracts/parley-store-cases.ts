@@ -6,7 +6,7 @@ import { check, checkEqual, checkRejects } from "../contract-case.js";
 import { everyPart, sampleTurn, text, uniqueId } from "../sample-messages.js";
 import type { StoreCase } from "./conversation-store-contract.js";
 
-/** What Parley's stores promise beyond the eight methods. */
+/** Guarantees of Parley's stores beyond the eight methods. */
 export const parleyStoreCases: [string, StoreCase][] = [
   [
     "returns the existing conversation when its id is created again",
@@ -143,7 +143,7 @@ export const parleyStoreCases: [string, StoreCase][] = [
   ],
 ];
 
-/** These say nothing about a store without `readNewest`. */
+/** Cases that do not apply to a store without `readNewest`. */
 export const newestFirstCases: [string, StoreCase][] = [
   [
     "pages from the newest end without a gap or a repeat, and says where the beginning is",

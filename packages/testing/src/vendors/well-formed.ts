@@ -1,4 +1,7 @@
-/** Whether all strings of a JSON value, keys included, have no half of a surrogate pair: vendors refuse such a body. */
+/**
+ * Returns true if all strings of a JSON value, keys included, have no half of a surrogate pair: vendors refuse such a
+ * body.
+ */
 export function isWellFormed(value: unknown): boolean {
   if (typeof value === "string") return !/\p{Surrogate}/u.test(value);
   if (typeof value !== "object" || value === null) return true;

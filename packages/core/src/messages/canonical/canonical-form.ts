@@ -10,7 +10,7 @@ import { isOwnMessage, messageIdOf, normalizeEnvelope, normalizeMessage } from "
 import { type Fields, fieldsBeside, isFields } from "./normalize-part.js";
 import { splitResults } from "./split-results.js";
 
-/** The stored type of a message, by what it holds. */
+/** Returns the stored type of a message, from its content. */
 export function messageTypeOf(message: Pick<ConversationMessage, "content" | "metadata">): MessageType {
   if (isCompactionEntry(message)) return "event";
   const { content } = message;
@@ -24,15 +24,15 @@ function isEvent(part: MessageContentPart): boolean {
   return [inputEntryOf, outputEntryOf, hiddenEntryOf].some((entryOf) => entryOf(part) !== undefined);
 }
 
-/** True for the summary that a compaction put into the log: its metadata has an object `compaction`. */
+/** Returns true for the summary that a compaction put into the log: its metadata has an object `compaction`. */
 function isCompactionEntry(message: Pick<ConversationMessage, "metadata">): boolean {
   return isFields(message.metadata?.compaction);
 }
 
 /**
- * The stored form of a message. On Parley's own form nothing is lost: `fromCanonical` gives the same message
- * back. Fields of the envelope that Parley does not know go into `content`, which a store keeps whole. The
- * parts' values are shared with the message, not copied. `resourceId` overrides the message's own.
+ * Converts a message to its stored form. On Parley's own form nothing is lost: `fromCanonical` returns the same
+ * message. Fields of the envelope that Parley does not know go into `content`, which a store keeps whole. The parts'
+ * values are shared with the message, not copied. `resourceId` overrides the message's own.
  */
 export function toCanonical(
   message: ConversationMessage,
@@ -62,12 +62,12 @@ const canonicalFields = new Set(["id", "threadId", "role", "type", "content", "c
 const contentFields = new Set(["format", "parts", "content", "metadata", "providerMetadata"]);
 
 /**
- * The message that a stored one stands for, in Parley's own form, whoever wrote it.
+ * Converts a stored message, of any writer, to Parley's own form.
  *
- * It is one message for everything that Parley stores. Other writers merge a call with its result in one
- * part of an assistant message; that becomes an assistant message with the call, a tool message with the
- * result and, where the writer went on, another assistant message. The first one keeps the id, the others' ids
- * are derived from it, so reading twice gives the same messages.
+ * It is one message for everything that Parley stores. Other writers merge a call with its result in one part of an
+ * assistant message; that becomes an assistant message with the call, a tool message with the result and, if the
+ * writer continued, another assistant message. The first one keeps the id, the others' ids are derived from it, so
+ * reading twice gives the same messages.
  */
 export function fromCanonical(canonical: CanonicalMessage): ConversationMessage[] {
   const envelope = canonical as unknown as Fields;
@@ -79,7 +79,7 @@ export function fromCanonical(canonical: CanonicalMessage): ConversationMessage[
   let merged = false;
   const results: MessageContentPart[] = [];
   for (const [index, part] of (Array.isArray(parts) ? (parts as unknown[]) : []).entries()) {
-    // Merged calls that stand side by side were made together: all calls first, then all results.
+    // Adjacent merged calls were made together: all calls first, then all results.
     if (results.length > 0 && (!isFields(part) || part.type !== "tool-invocation")) {
       read.push(...results.splice(0));
     }
@@ -91,7 +91,7 @@ export function fromCanonical(canonical: CanonicalMessage): ConversationMessage[
     }
   }
   read.push(...results);
-  // The convenience text repeats the text parts; it says something only where there are none.
+  // The convenience text repeats the text parts; it matters only if there are none.
   if (typeof text === "string" && text !== "" && !read.some((part) => part.type === "text")) {
     read.unshift({ type: "text", text });
   }

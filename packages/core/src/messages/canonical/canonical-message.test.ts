@@ -69,7 +69,7 @@ const base: BaseMessage = {
 
 describe("a message of the base form", () => {
   it("is one of Parley's, for the compiler too", () => {
-    // These lines fail to compile where a value of the base form is not one of ours.
+    // These lines fail to compile if a value of the base form is not one of ours.
     const message: CanonicalMessage = base;
     const asStore: (store: BaseStore) => MemoryStore = (store) => store;
     expect(fromCanonical(message).map(({ role }) => role)).toEqual(["assistant", "tool"]);

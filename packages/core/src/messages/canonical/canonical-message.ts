@@ -3,7 +3,7 @@ import type { MessageRole } from "../message.js";
 /** `tool`: tool parts only; `event`: errors, compactions and entries about input; else `text`. */
 export type MessageType = "text" | "tool" | "event";
 
-/** Data of providers, by provider. What Parley writes is an object for each; other writers may put anything. */
+/** Data of providers, by provider. Parley writes an object for each; other writers may put anything. */
 export type CanonicalProviderMetadata = Record<string, unknown>;
 
 /** The stored envelope of a message, independent of any database and SDK. */
@@ -41,9 +41,9 @@ export type MessagePart =
       type: "file";
       data: string | Uint8Array;
       mimeType?: string;
-      /** Set where `data` is empty because the file lies elsewhere. */
+      /** Set if `data` is empty because the file is stored elsewhere. */
       url?: string;
-      /** Set, with `size`, where `data` is empty because the bytes are in the store of files. */
+      /** Set, with `size`, if `data` is empty because the bytes are in the store of files. */
       hash?: string;
       size?: number;
       filename?: string;
@@ -60,10 +60,9 @@ export type MessagePart =
   | { type: "error"; message: string; code?: string; providerMetadata?: CanonicalProviderMetadata };
 
 /**
- * A tool call (`state: "call"`), an unfinished one (`partial-call`), or a result (`state: "result"`).
- * Parley stores call and result in messages of their own, and both as text: `argsText` and `resultText`
- * are what a request carried. `args` and `result` are derived from them: what Parley hands out has both, what it
- * stores has the text alone.
+ * A tool call (`state: "call"`), an unfinished one (`partial-call`), or a result (`state: "result"`). Parley stores
+ * call and result in messages of their own, and both as text: `argsText` and `resultText` are what a request carried.
+ * `args` and `result` are derived from them: a part that Parley returns has both, a stored one has only the text.
  */
 export type ToolInvocationPart = {
   type: "tool-invocation";

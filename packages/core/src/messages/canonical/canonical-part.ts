@@ -11,8 +11,8 @@ import {
 } from "./normalize-part.js";
 
 /**
- * A part of Parley's own form as it is stored. Tool parts keep their text alone, because a database may reorder
- * the keys and respell the numbers of a value; fields that Parley does not know are kept.
+ * Converts a part of Parley's own form to its stored form. Tool parts keep only their text, because a database may
+ * reorder the keys and respell the numbers of a value; fields that Parley does not know are kept.
  */
 export function toCanonicalPart(part: MessageContentPart): MessagePart {
   switch (part.type) {
@@ -57,16 +57,16 @@ export function toCanonicalPart(part: MessageContentPart): MessagePart {
   }
 }
 
-/** What a stored part stands for: one part, or the call and the result that another writer put into one. */
+/** Content of a stored part: one part, or the call and the result that another writer put into one. */
 export interface ReadPart {
   readonly part: MessageContentPart;
-  /** The result, where `part` is the call that it was merged with. */
+  /** The result, if `part` is the call that it was merged with. */
   readonly result?: MessageContentPart;
 }
 
 /**
- * A stored part, of any writer, in Parley's own form. A result in an assistant message is the writer's merged
- * call and result, unless it has the form in which Parley stores a result. A call that was never complete is
+ * Converts a stored part, of any writer, to Parley's own form. A result in an assistant message is the writer's
+ * merged call and result, unless it has the form in which Parley stores a result. A call that was never complete is
  * no call: it is kept as a `metadata` part, as are kinds that are unknown.
  */
 export function fromCanonicalPart(part: unknown, role: MessageRole, place: PartPlace): ReadPart {
@@ -112,7 +112,7 @@ function fromInvocation(part: Fields, role: MessageRole, place: PartPlace): Read
   };
 }
 
-/** Whether an invocation is a result as Parley stores it: text, and nothing of the call. */
+/** Returns true if an invocation is a result as Parley stores it: text, and nothing of the call. */
 function isStoredResult(part: Fields): boolean {
   return typeof part.resultText === "string" && part.args === undefined && part.argsText === undefined;
 }

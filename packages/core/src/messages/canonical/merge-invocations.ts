@@ -4,10 +4,10 @@ import type { CanonicalMessage, MessagePart, ToolInvocationPart } from "./canoni
 import { withToolValue } from "./tool-values.js";
 
 /**
- * Stored messages for readers that want a call and its result in one part: each result moves into the part of
- * the call that it answers, `args` and `result` are set, and tool messages that have become empty are left
- * out. Results pair by position, so an id that several steps used is no problem. A call without a result stays
- * a call; a result without a call stays where it is. Idempotent; the input is not changed.
+ * Merges stored messages for readers that want a call and its result in one part: each result moves into the part of
+ * the call that it answers, `args` and `result` are set, and tool messages that have become empty are left out.
+ * Results pair by position, so an id that several steps used is no problem. A call without a result stays a call; a
+ * result without a call stays where it is. Idempotent; the input is not changed.
  */
 export function mergeInvocations(messages: readonly CanonicalMessage[]): CanonicalMessage[] {
   const ledger = createCallLedger<{ parts: MessagePart[]; index: number; call: ToolInvocationPart }>();
@@ -40,7 +40,7 @@ function isLoneResult(part: ToolInvocationPart): boolean {
   return part.state === "result" && part.args === undefined && part.argsText === undefined;
 }
 
-/** The call with its result in it. Where both say something of the same name, the call's stands. */
+/** Returns the call with its result in it. If both have a field of the same name, the call's value wins. */
 function answered(call: ToolInvocationPart, result: ToolInvocationPart): ToolInvocationPart {
   const providerMetadata = { ...result.providerMetadata, ...call.providerMetadata };
   return {

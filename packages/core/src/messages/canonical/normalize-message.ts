@@ -7,12 +7,12 @@ import { stableValue } from "../text/stable-value.js";
 import { type Fields, fieldsBeside, isFields, isOwnPart, normalizePart } from "./normalize-part.js";
 
 /**
- * Any message in Parley's own form: parts as `normalizePart` makes them, at least one of them (an empty text
- * where there was none), a known role, a valid date. Idempotent, and the identity on a message that has the
- * form already. Fields that Parley does not know are kept.
+ * Converts any message to Parley's own form: parts as `normalizePart` makes them, at least one of them (an empty text
+ * if there was none), a known role, a valid date. Idempotent, and the identity on a message that has the form
+ * already. Fields that Parley does not know are kept.
  *
- * A result without an id can be paired here only with a call of the same message; `normalizeMessages` sees
- * the whole history.
+ * A result without an id can be paired here only with a call of the same message; `normalizeMessages` sees the whole
+ * history.
  */
 export function normalizeMessage(message: ConversationMessage): ConversationMessage {
   const [normalized = message] = normalizeMessages([message]);
@@ -20,8 +20,8 @@ export function normalizeMessage(message: ConversationMessage): ConversationMess
 }
 
 /**
- * As `normalizeMessage`, for a history. A result without an id gets the id of the call that it can only mean:
- * the unanswered call of the same tool in the nearest message before it. Where that message made several
+ * Normalizes a history, as `normalizeMessage` does a message. A result without an id gets the id of the call that it
+ * can only mean: the unanswered call of the same tool in the nearest message before it. If that message made several
  * such calls, they are paired in order if there are as many results, and not at all otherwise.
  */
 export function normalizeMessages(messages: readonly ConversationMessage[]): ConversationMessage[] {
@@ -44,7 +44,7 @@ export function normalizeMessages(messages: readonly ConversationMessage[]): Con
   );
 }
 
-/** Whether a message has the shape of Parley's own form, derived values not compared. */
+/** Returns true if a message has the shape of Parley's own form, derived values not compared. */
 export function isOwnMessage(message: ConversationMessage): boolean {
   const fields = message as unknown as Fields;
   return (
@@ -61,7 +61,7 @@ export function isOwnMessage(message: ConversationMessage): boolean {
   );
 }
 
-/** The history itself where it has Parley's own shape, else the normalised one. */
+/** Returns the history itself if it has Parley's own shape, otherwise the normalized one. */
 export function ownMessages(messages: readonly ConversationMessage[]): readonly ConversationMessage[] {
   return messages.every(isOwnMessage) ? messages : normalizeMessages(messages);
 }
@@ -77,7 +77,7 @@ const envelopeFields = new Set([
   "resourceId",
 ]);
 
-/** The envelope in Parley's own form around parts that have it already. */
+/** Returns the envelope in Parley's own form around parts that already have it. */
 export function normalizeEnvelope(
   fields: Fields,
   id: string,
@@ -112,7 +112,7 @@ function foreignParts(message: ConversationMessage): readonly unknown[] {
   return content === undefined || content === null ? [] : [content];
 }
 
-/** The message's id, or one derived from its place and all that it says. */
+/** Returns the message's id, or one derived from its place and its whole content. */
 export function messageIdOf(fields: Fields, index: number): string {
   const { id } = fields;
   if (typeof id === "string") return id;
@@ -162,7 +162,7 @@ function pairByName(contents: readonly (readonly unknown[])[], ids: readonly str
   if (!lacking) return found;
 
   const ledger = createCallLedger<NamedCall>();
-  // Per tool, the calls of each message, oldest first, and the results that reach for them.
+  // Per tool, the calls of each message, oldest first, and the results that may belong to them.
   const callsByName = new Map<string, { place: number; calls: NamedCall[]; results: string[] }[]>();
   contents.forEach((parts, place) => {
     parts.forEach((part, index) => {

@@ -12,10 +12,10 @@ import {
 } from "../part.js";
 import { hashText } from "../text/hash.js";
 
-/** An object of which nothing is known yet. */
+/** An object whose fields are not known yet. */
 export type Fields = { readonly [key: string]: unknown };
 
-/** True for an object with named fields: no array, no null. */
+/** Returns true for an object with named fields: no array, no null. */
 export function isFields(value: unknown): value is Fields {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
@@ -23,8 +23,8 @@ export function isFields(value: unknown): value is Fields {
 const noFields: Fields = Object.freeze({});
 
 /**
- * The fields beside the named ones. There are none almost always, and then this is several times cheaper than
- * a rest pattern, which always makes a new object of the slow kind.
+ * Returns the fields beside the named ones. There are almost never any, and then this is several times cheaper than a
+ * rest pattern, which always makes a new object of the slow kind.
  */
 export function fieldsBeside(fields: Fields, named: ReadonlySet<string>): Fields {
   let beside: [string, unknown][] | undefined;
@@ -36,13 +36,13 @@ export function fieldsBeside(fields: Fields, named: ReadonlySet<string>): Fields
   return beside === undefined ? noFields : Object.fromEntries(beside);
 }
 
-/** Where a part stands: what ids that it lacks are made from. */
+/** Place of a part, from which missing ids are made. */
 export interface PartPlace {
   readonly messageId: string;
   readonly index: number;
 }
 
-/** A tool part in Parley's own form, where id and text are always there. */
+/** A tool part in Parley's own form, which always has an id and a text. */
 export type OwnToolCallPart = ToolCallContentPart & { toolCallId: string; argumentsText: string };
 export type OwnToolResultPart = ToolResultContentPart & {
   toolCallId: string;
@@ -50,19 +50,19 @@ export type OwnToolResultPart = ToolResultContentPart & {
   isError: boolean;
 };
 
-/** The id of a call that came without one. The same place always gives the same id. */
+/** Returns the id of a call that came without one. The same place always gives the same id. */
 export function callIdAt(place: PartPlace): string {
   return `call_${hashText(`${place.messageId}\n${place.index}`)}`;
 }
 
-/** The id of a result that came without one and answers no call that is known. */
+/** Returns the id of a result that came without one and answers no known call. */
 function strayIdAt(place: PartPlace): string {
   return `stray_${hashText(`${place.messageId}\n${place.index}`)}`;
 }
 
 /**
- * Whether a part has the shape of Parley's own form. The derived values of tool parts are not compared with
- * their text: this is the cheap question that decides whether a history needs normalising at all.
+ * Returns true if a part has the shape of Parley's own form. The derived values of tool parts are not compared with
+ * their text: this is the cheap check that decides if a history needs normalizing at all.
  */
 export function isOwnPart(part: unknown): part is MessageContentPart {
   if (!isFields(part)) return false;
@@ -107,10 +107,10 @@ export function isOwnPart(part: unknown): part is MessageContentPart {
 }
 
 /**
- * Any part in Parley's own form; one that already has it is unchanged, and its fields that Parley does not know
- * stay. Tool parts get their text, the values derived from it and an id; a file's bytes become base64.
- * What cannot be read as the kind it claims to be, and any kind that is unknown, is kept whole as the `data`
- * of a `metadata` part, so nothing is lost and no model is shown something it cannot take.
+ * Converts any part to Parley's own form; one that already has it is unchanged, and its fields that Parley does not
+ * know stay. Tool parts get their text, the values derived from it and an id; a file's bytes become base64. A part
+ * that cannot be read as the kind it claims to be, and any kind that is unknown, is kept whole as the `data` of a
+ * `metadata` part, so nothing is lost and no model is shown something it cannot take.
  */
 export function normalizePart(part: unknown, place: PartPlace): MessageContentPart {
   if (typeof part === "string") return { type: "text", text: part };
@@ -174,7 +174,7 @@ function normalizeResult(part: Fields, place: PartPlace): OwnToolResultPart {
     result: resultFromText(resultText),
     resultText,
     toolCallId: isId(toolCallId) ? toolCallId : strayIdAt(place),
-    // Always said, so that forms which need the field and forms which may leave it out agree.
+    // Always set, so that forms which need the field and forms which may omit it agree.
     isError: isError === true,
     ...(typeof stepId === "string" ? { stepId } : {}),
     ...(typeof durationMs === "number" ? { durationMs } : {}),
@@ -183,7 +183,7 @@ function normalizeResult(part: Fields, place: PartPlace): OwnToolResultPart {
   } as OwnToolResultPart;
 }
 
-/** As `textOfValue`, for values that JSON refuses too. */
+/** Returns a text as `textOfValue` does, also for values that JSON refuses. */
 function textFor(value: unknown): string {
   try {
     return textOfValue(value);
@@ -192,7 +192,7 @@ function textFor(value: unknown): string {
   }
 }
 
-// Base64 has no colon, so a file whose data is really an address can be told apart without guessing.
+// Base64 has no colon, so a file whose data is really an address can be recognized without guessing.
 function isOwnFile(part: Fields): boolean {
   const { mediaType, data, url, filename } = part;
   if (typeof mediaType !== "string" || !isOptional(url, "string") || !isOptional(filename, "string")) {
@@ -240,7 +240,7 @@ function fileSource(
   return { url: url ?? data };
 }
 
-/** The bytes in base64, in pieces that fit the argument limit of a call. */
+/** Encodes the bytes in base64, in pieces that fit the argument limit of a call. */
 export function base64Of(bytes: Uint8Array): string {
   let binary = "";
   for (let start = 0; start < bytes.length; start += 0x2000) {

@@ -6,17 +6,17 @@ import { hashText } from "../text/hash.js";
 // Ids are at most this long; longer ones would not fit their column and their routes.
 const longestId = 128;
 
-/** The id of a message that is made from another one. The same origin and suffix always give the same id. */
+/** Returns the id of a message that is made from another one. The same origin and suffix always give the same id. */
 export function derivedMessageId(id: string, suffix: string): string {
   const derived = `${id}:${suffix}`;
   return derived.length <= longestId ? derived : `${hashText(id)}:${suffix}`;
 }
 
 /**
- * An assistant message that also holds results, cut into assistant messages and the tool messages between
- * them, in the order of the parts. The first assistant message keeps id and envelope; the others get ids that
- * are derived from it, and assistant messages keep the metadata, which says who wrote them. A message without
- * results is returned as it is.
+ * Cuts an assistant message that also holds results into assistant messages and the tool messages between them, in
+ * the order of the parts. The first assistant message keeps id and envelope; the others get ids that are derived from
+ * it, and assistant messages keep the metadata, which names their writer. A message without results is returned as it
+ * is.
  */
 export function splitResults(message: ConversationMessage): ConversationMessage[] {
   if (message.role !== "assistant" || !message.content.some((part) => part.type === "tool-result")) {
@@ -40,7 +40,7 @@ export function splitResults(message: ConversationMessage): ConversationMessage[
   });
 }
 
-/** What a message that is cut out of another one has in common with it. */
+/** Returns the fields that a message cut out of another one shares with it. */
 export function pieceEnvelope(
   message: ConversationMessage,
   role: "assistant" | "tool",

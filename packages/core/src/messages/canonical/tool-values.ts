@@ -2,7 +2,7 @@ import { argumentsFromText, resultFromText } from "../part.js";
 import type { CanonicalMessage, MessagePart, ToolInvocationPart } from "./canonical-message.js";
 import { base64Of } from "./normalize-part.js";
 
-/** The part with the values that its texts stand for beside them. */
+/** Returns the part with the values of its texts beside them. */
 export function withToolValue(part: ToolInvocationPart): ToolInvocationPart {
   const { argsText, resultText } = part;
   return {
@@ -12,7 +12,7 @@ export function withToolValue(part: ToolInvocationPart): ToolInvocationPart {
   };
 }
 
-/** The message as it is handed out: tool parts have `args` and `result` beside the texts that Parley keeps. */
+/** Returns the message with `args` and `result` in its tool parts, beside the texts that Parley keeps. */
 export function withToolValues(message: CanonicalMessage): CanonicalMessage {
   return withParts(message, (part) =>
     part.type === "tool-invocation" && (part.argsText !== undefined || part.resultText !== undefined)
@@ -22,7 +22,7 @@ export function withToolValues(message: CanonicalMessage): CanonicalMessage {
 }
 
 /**
- * The message as a store keeps it: values that a text stands for are left out, because a database may reorder their
+ * Returns the message as a store keeps it: values that have a text are left out, because a database may reorder their
  * keys and respell their numbers, and the bytes of files are base64.
  */
 export function toStoredForm(message: CanonicalMessage): CanonicalMessage {
@@ -37,7 +37,7 @@ export function toStoredForm(message: CanonicalMessage): CanonicalMessage {
   });
 }
 
-/** The message with its parts replaced; the same one where none changes. */
+/** Returns the message with its parts replaced; the same one if none changes. */
 function withParts(message: CanonicalMessage, replace: (part: MessagePart) => MessagePart): CanonicalMessage {
   const given: unknown = message.content.parts;
   if (!Array.isArray(given)) return message;

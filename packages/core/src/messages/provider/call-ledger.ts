@@ -1,13 +1,13 @@
 /** Pairs results with calls by position, because providers reuse ids such as `call_0` in every step. */
 export interface CallLedger<Call> {
-  /** Notes a call of the message at `place`. Places ascend. */
+  /** Adds a call of the message at `place`. Places ascend. */
   add(place: number, toolCallId: string, call: Call): void;
   /**
-   * The call that a result with this id answers, which is then answered: of the nearest message that has an
+   * Returns the call that a result with this id answers, and marks it answered: of the nearest message that has an
    * unanswered call with the id, the first such call.
    */
   answer(toolCallId: string): Call | undefined;
-  /** Whether any call with this id was noted, answered or not. */
+  /** True if any call with this id was added, answered or not. */
   knows(toolCallId: string): boolean;
 }
 

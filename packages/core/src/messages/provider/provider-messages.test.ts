@@ -9,7 +9,7 @@ import { chainHash } from "../text/hash.js";
 import { toProviderMessages } from "./provider-messages.js";
 import { repairHistory } from "./repair.js";
 
-/** The history as it comes back from a store that keeps JSON without the order of keys. */
+/** Returns the history as read from a store that keeps JSON without the order of keys. */
 function reloaded(messages: readonly ConversationMessage[]): ConversationMessage[] {
   return messages.flatMap((message) => {
     const canonical = toCanonical(message);

@@ -7,14 +7,15 @@ import type { MessageContentPart } from "../part.js";
 import { stableValue } from "../text/stable-value.js";
 
 /**
- * A history as providers take it: the same parts in the same order, with the origin of each message.
+ * Converts a history to the form that providers take: the same parts in the same order, with the origin of each
+ * message.
  *
- * Error parts are never sent, nor how long reasoning took, and `metadata` parts only where a provider's own data is on them; a message
- * that has nothing left is left out. The text of calls and results is passed on as it is. Everything else is
- * put in one spelling (keys sorted, values as JSON knows them), so a message gives the same bytes whether it
+ * Error parts and the duration of reasoning are never sent, `metadata` parts only if they carry a provider's own
+ * data; a message that has nothing left is left out. The text of calls and results is passed on as it is. Everything
+ * else is put in one spelling (keys sorted, values as JSON knows them), so a message gives the same bytes whether it
  * was just made or read from a database that reorders keys: a prefix that was sent once is sent again unchanged.
  *
- * What tells the model that its answer did not match a schema is the user's text.
+ * The text that reports an answer not matching its schema to the model is sent as the user's.
  *
  * Calls and results are not paired here; `repairHistory` comes first.
  */
@@ -45,13 +46,13 @@ function isSent(part: MessageContentPart): boolean {
 }
 
 function toProviderPart(part: MessageContentPart): ProviderContentPart {
-  // Most parts are a text and nothing else, which has one spelling already.
+  // Most parts are a text and nothing else, which already has one spelling.
   if (part.type === "text" && Object.keys(part).length === 2) return { type: "text", text: part.text };
   const { type, ...fields } = part.type === "tool-result" ? { isError: false, ...part } : part;
   const entries: [string, unknown][] = [["type", type]];
   for (const [key, value] of Object.entries(fields).sort(byKey)) {
     if (value === undefined || (type === "reasoning" && key === "durationMs")) continue;
-    // Derived from the text, so they already come out the same every time, in the order the text has.
+    // Derived from the text, so they are the same every time, in the order of the text.
     const derived =
       (type === "tool-call" && key === "arguments") || (type === "tool-result" && key === "result");
     entries.push([key, derived || typeof value === "string" ? value : stableValue(value)]);
@@ -63,7 +64,7 @@ function byKey([left]: [string, unknown], [right]: [string, unknown]): number {
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
-/** The message's metadata without the origin, which has a field of its own, and with the provider's. */
+/** Returns the message's metadata without the origin, which has its own field, and with the provider's. */
 function hintsOf(message: ConversationMessage): Record<string, unknown> | undefined {
   const { origin: _, ...hints } = message.metadata ?? {};
   if (message.providerMetadata !== undefined) hints.providerMetadata = message.providerMetadata;

@@ -11,10 +11,10 @@ import { onAbort } from "../abort.js";
 import { Channel } from "../channel.js";
 import type { MessageContentPart } from "../part.js";
 
-/** How far a provider may run ahead of its reader before it is asked to wait. */
+/** Number of events that a provider may be ahead of its reader before it has to wait. */
 const highWater = 512;
 
-/** Where an adapter writes its events. */
+/** Destination of an adapter's events. */
 export interface ProviderStreamWriter {
   /**
    * Passes an event to the reader. A returned promise asks the writer to wait: the reader is behind. The first
@@ -26,9 +26,9 @@ export interface ProviderStreamWriter {
 }
 
 /**
- * A `ProviderStream` over a function that writes events. The function starts with the first read of the
- * iteration or of `final`. Whatever it does, the reader sees exactly one `done` or `error` at the end: a throw
- * becomes an `error` event, and so does an end without either.
+ * Creates a `ProviderStream` over a function that writes events. The function starts with the first read of the
+ * iteration or of `final`. In every case the reader sees exactly one `done` or `error` at the end: a throw becomes an
+ * `error` event, and so does an end without either.
  */
 export function createProviderStream(
   produce: (writer: ProviderStreamWriter) => Promise<void>,
@@ -57,7 +57,7 @@ class ProducedStream implements ProviderStream {
     this.#final = new Promise((resolve, reject) => {
       this.#settle = { resolve, reject };
     });
-    // Whoever only iterates has seen the error event; nobody needs to await `final` as well.
+    // A caller that only iterates has seen the error event and need not await `final` as well.
     this.#final.catch(() => {});
   }
 
@@ -136,8 +136,8 @@ function asStreamError(error: unknown, signal: AbortSignal): ParleyError {
 const longestMessage = 500;
 
 /**
- * Converts what a provider threw: a `ParleyError` passes through, an abort becomes `canceled`, a `TimeoutError`
- * `timeout`, and anything else `provider_rejected`, with its message, shortened where it is very long.
+ * Converts an error that a provider threw: a `ParleyError` passes through, an abort becomes `canceled`, a
+ * `TimeoutError` `timeout`, and anything else `provider_rejected`, with its message, shortened if it is very long.
  */
 export function toProviderFailure(thrown: unknown): ParleyError {
   const isTimeout = thrown instanceof Error && thrown.name === "TimeoutError";
@@ -156,7 +156,7 @@ export async function collect(stream: ProviderStream): Promise<ProviderCallResul
   }
 }
 
-/** A finished call as a stream: its parts and calls, its usage, then `done`. */
+/** Returns a finished call as a stream: its parts and calls, its usage, then `done`. */
 export function streamOf(result: ProviderCallResult | Promise<ProviderCallResult>): ProviderStream {
   return createProviderStream(async ({ write }) => {
     const settled = await result;
@@ -181,7 +181,7 @@ export function streamOf(result: ProviderCallResult | Promise<ProviderCallResult
   });
 }
 
-/** One path for every adapter: its stream, or its single answer as a stream of one. */
+/** Opens the stream of any adapter: its own, or its single answer as a stream of one. */
 export async function openProviderStream(
   provider: ProviderAdapter,
   params: ProviderCallParams,
@@ -199,8 +199,8 @@ function assistantText(text: string): ProviderMessage {
 }
 
 /**
- * A text increment as a stream event. The message with the whole text so far is part of the published shape;
- * it is built only when someone reads it, so that a long answer costs no more per delta than a short one.
+ * A text increment as a stream event. The message with the whole text so far is part of the published shape; it is
+ * built only when it is read, so that a long answer costs no more per delta than a short one.
  */
 export class TextDelta {
   readonly type = "delta";

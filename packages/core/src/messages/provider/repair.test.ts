@@ -27,7 +27,7 @@ function message(id: string, role: MessageRole, ...content: MessageContentPart[]
   return { id, conversationId: "c", role, createdAt: new Date(0), content };
 }
 
-/** A history in one line per message: role and what it says. */
+/** Renders a history in one line per message: role and content. */
 function lines(messages: readonly ConversationMessage[]): string[] {
   return messages.map(({ role, content }) => {
     const said = content.map((part) => {
@@ -41,7 +41,7 @@ function lines(messages: readonly ConversationMessage[]): string[] {
   });
 }
 
-/** What every provider asks of a history; throws where it is broken. */
+/** Checks what every provider requires of a history; throws if it is broken. */
 function expectPaired(messages: readonly ConversationMessage[]): void {
   let index = 0;
   while (index < messages.length) {

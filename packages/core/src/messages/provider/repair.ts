@@ -6,13 +6,13 @@ import type { MessageContentPart, ToolCallContentPart } from "../part.js";
 import { hashText } from "../text/hash.js";
 import { createCallLedger } from "./call-ledger.js";
 
-/** What the model reads where a call has no result. Part of stored and sent history: it must not change. */
+/** Text that the model reads if a call has no result. Part of stored and sent history: it must not change. */
 export const interruptedResultText = "The call was interrupted before it had a result.";
 
 /**
- * What a repair did. `result-synthesized`: a call had no result and got one that says so. `orphan-removed`: a
- * result answered no call. `duplicate-removed`: a call had a result already. `result-moved`: a result did not
- * stand behind its call, in call order. `call-removed`: a call stood in a message that is not the assistant's.
+ * Kind of repair. `result-synthesized`: a call had no result and got one that says so. `orphan-removed`: a result
+ * answered no call. `duplicate-removed`: a call already had a result. `result-moved`: a result did not follow its
+ * call, in call order. `call-removed`: a call was in a message that is not the assistant's.
  */
 export type RepairKind =
   | "result-synthesized"
@@ -35,7 +35,7 @@ export interface RepairedHistory {
   readonly repairs: readonly Repair[];
 }
 
-/** The tool message that stands in for a call's missing result. The same call always gives the same message. */
+/** Returns the tool message that replaces a call's missing result. The same call always gives the same message. */
 export function interruptedResult(assistant: ConversationMessage, callIndex: number): ConversationMessage {
   const call = assistant.content[callIndex];
   const { name, toolCallId, stepId } = call?.type === "tool-call" ? call : unknownCall;
@@ -61,14 +61,14 @@ export function interruptedResult(assistant: ConversationMessage, callIndex: num
 const unknownCall: Pick<ToolCallContentPart, "name" | "toolCallId" | "stepId"> = { name: "unknown" };
 
 /**
- * Any history as one that a provider can be given: behind each assistant message with calls stand tool
- * messages that hold exactly one result per call, in call order, and there are no other results.
+ * Repairs any history so that a provider accepts it: each assistant message with calls is followed by tool messages
+ * that hold exactly one result per call, in call order, and there are no other results.
  *
- * A result belongs to the nearest unanswered call before it with its id, so ids that come again in later steps
- * are no problem. Of several results the first counts. What stood between a call and its result (steering,
- * say) follows behind the results; nothing else changes its order. Nothing is invented but results that say the
- * call was interrupted, and those are the same every time. Messages that need no change are returned as
- * they are, a healthy history as a whole; repairing twice changes nothing.
+ * A result belongs to the nearest unanswered call before it with its id, so ids that repeat in later steps are no
+ * problem. Of several results the first counts. Messages between a call and its result (steering, for example) move
+ * after the results; nothing else changes its order. Nothing is invented except results that say the call was
+ * interrupted, and those are the same every time. Messages that need no change are returned as they are, a healthy
+ * history as a whole; repairing twice changes nothing.
  */
 export function repairHistory(history: readonly ConversationMessage[]): RepairedHistory {
   const repairs: Repair[] = [];
@@ -79,7 +79,7 @@ export function repairHistory(history: readonly ConversationMessage[]): Repaired
   return { messages: place(separated, plan, repairs), repairs };
 }
 
-/** Where a part is: which message, which part of it. */
+/** Position of a part: its message, and its place in it. */
 interface PartAt {
   readonly message: number;
   readonly part: number;
@@ -96,11 +96,11 @@ interface Plan {
   readonly calls: readonly (readonly Call[])[];
   /** The parts of each message that are neither results nor removed. */
   readonly staying: readonly (readonly number[])[];
-  /** How many results of each message answer a call. */
+  /** Number of results of each message that answer a call. */
   readonly answering: readonly number[];
 }
 
-/** The history with its assistant messages cut at their results, so that what followed a result still does. */
+/** The history with its assistant messages cut at their results, so that the parts after a result stay after it. */
 interface Separated {
   readonly messages: readonly ConversationMessage[];
   /** The tool messages that were cut out, by index. */
@@ -159,7 +159,7 @@ function pair(messages: readonly ConversationMessage[], repairs: Repair[]): Plan
 function place({ messages, cut }: Separated, plan: Plan, repairs: Repair[]): readonly ConversationMessage[] {
   const placed: ConversationMessage[] = [];
   const done = messages.map(() => false);
-  // The first message that is still to come: a result that is taken from behind it has moved.
+  // The first message that is still to come: a result that is taken from after it has moved.
   let next = 0;
   const isNext = (index: number) => {
     while (next < messages.length && (done[next] || !survives(next))) next++;
@@ -206,7 +206,7 @@ function place({ messages, cut }: Separated, plan: Plan, repairs: Repair[]): rea
   return isSame(messages, placed) ? messages : placed;
 }
 
-/** Calls next to each other whose results stand in the same message; a call without a result by itself. */
+/** Groups adjacent calls whose results are in the same message; a call without a result is its own group. */
 function resultGroups(calls: readonly Call[]): Call[][] {
   const groups: Call[][] = [];
   for (const call of calls) {
@@ -226,7 +226,7 @@ function ascends(group: readonly Call[]): boolean {
   return partsOf(group).every((part, index, parts) => index === 0 || (parts[index - 1] ?? 0) < part);
 }
 
-/** The message's other parts where they stand, and in the places of its results the group's in call order. */
+/** Returns the message's other parts in their places, and in the places of its results the group's, in call order. */
 function inCallOrder(group: readonly Call[], staying: readonly number[]): number[] {
   const results = partsOf(group);
   const isStaying = new Set(staying);

@@ -3,8 +3,8 @@ import type { TokenUsage } from "../message.js";
 const details = ["totalTokens", "cacheReadTokens", "cacheWriteTokens", "reasoningTokens"] as const;
 
 /**
- * What a provider reports, as far as it can be counted with: figures that are finite and not negative. Without a sound
- * count of what was read and written there is nothing to count with, and usage is unknown.
+ * Returns the usable part of reported usage: figures that are finite and not negative. Without a valid count of input
+ * and output, usage is unknown.
  */
 export function soundUsage(reported: TokenUsage | undefined): TokenUsage | undefined {
   if (reported === undefined || reported === null) return undefined;

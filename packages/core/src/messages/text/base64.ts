@@ -1,4 +1,4 @@
-/** Bytes that are turned at once: arguments of a function are limited in number. */
+/** Bytes that are converted at once: the number of arguments of a function is limited. */
 const sliceBytes = 3 * 8_192;
 
 /** Writes bytes as base64. */
@@ -10,7 +10,7 @@ export function toBase64(bytes: Uint8Array): string {
   return text;
 }
 
-/** Reads base64. Undefined for what is none. */
+/** Reads base64. Undefined if the text is not base64. */
 export function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
   try {
     const binary = atob(text);

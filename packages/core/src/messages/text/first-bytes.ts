@@ -1,15 +1,15 @@
 import { utf8Length } from "../tokens/transcript-tokens.js";
 
-/** Texts are measured in pieces of so many characters, and only the last piece character by character. */
+/** Characters per piece: texts are measured in pieces, and only the last one character by character. */
 const pieceLength = 4_096;
 
-/** The longest beginning of a text that takes at most so many bytes of UTF-8, cut between characters. */
+/** Returns the longest beginning of a text that takes at most so many bytes of UTF-8, cut between characters. */
 export function firstBytes(text: string, maxBytes: number): string {
   if (text.length * 3 <= maxBytes) return text;
   let left = maxBytes;
   let end = 0;
   while (end < text.length) {
-    // A pair of surrogates in two pieces counts as more than it takes, so no piece ends inside one.
+    // A pair of surrogates split between two pieces would count as more than it takes, so no piece ends inside one.
     const next = pieceEnd(text, end + pieceLength);
     const bytes = utf8Length(text.slice(end, next));
     if (bytes > left) break;

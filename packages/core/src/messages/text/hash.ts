@@ -2,18 +2,18 @@ const firstSeed = 0x243f6a88;
 const secondSeed = 0x85a308d3;
 
 /**
- * A 64-bit hash of a text as 16 hex digits: for telling texts apart and noticing change, never for
- * security. Counts UTF-16 code units, so any string has one, also with lone surrogates. The same text has the
- * same hash on every machine and in every version, because hashes are stored.
+ * Returns a 64-bit hash of a text as 16 hex digits: to distinguish texts and detect change, never for security.
+ * Counts UTF-16 code units, so any string has one, also with lone surrogates. The same text has the same hash on
+ * every machine and in every version, because hashes are stored.
  */
 export function hashText(text: string): string {
   return digest(text, firstSeed, secondSeed);
 }
 
 /**
- * The hash of a sequence that goes on from `previous` with `text`. `chainHash("", text)` equals
- * `hashText(text)`. Where one text ends and the next begins matters, so no two different sequences share
- * their hash by being cut differently.
+ * Returns the hash of a sequence that continues `previous` with `text`. `chainHash("", text)` equals
+ * `hashText(text)`. The boundaries between texts matter, so no two different sequences share their hash by being cut
+ * differently.
  */
 export function chainHash(previous: string, text: string): string {
   if (previous === "") return hashText(text);
@@ -21,8 +21,8 @@ export function chainHash(previous: string, text: string): string {
   return digest(text, Number.parseInt(start.slice(0, 8), 16), Number.parseInt(start.slice(8), 16));
 }
 
-// Two 32-bit lanes, because 64-bit integers in JavaScript are many times slower. The second lane takes in the
-// first one at every unit, so that two texts which collide in one lane go apart in the other.
+// Two 32-bit lanes, because 64-bit integers in JavaScript are many times slower. The second lane mixes in the first
+// one at every unit, so that two texts which collide in one lane differ in the other.
 function digest(text: string, seedA: number, seedB: number): string {
   let a = seedA | 0;
   let b = seedB | 0;
@@ -45,7 +45,7 @@ function avalanche(word: number): number {
   return mixed ^ (mixed >>> 16);
 }
 
-/** Both words in hexadecimal, made from their characters: joined from pieces it would take twice the memory. */
+/** Formats both words in hexadecimal, from their characters: joined from pieces it would take twice the memory. */
 function hexOf(a: number, b: number): string {
   const codes = new Array<number>(16);
   for (let place = 0; place < 8; place += 1) {

@@ -4,22 +4,22 @@ interface Range {
   readonly to: number;
 }
 
-/** Where a text begins that was cut out of a longer one: at the beginning of a line, or between two fences. */
+/** Start of a text that was cut out of a longer one: at the beginning of a line, or between two fences. */
 export interface TextStart {
   readonly isLine: boolean;
   readonly isCode: boolean;
 }
 
-/** The most characters between two marks that belong together. */
+/** Maximum number of characters between two marks that belong together. */
 const reach = 300;
 
-/** Marks that stand at the beginning of a line, or alone on it. */
+/** Marks at the beginning of a line, or alone on it. */
 const lineMarks: readonly RegExp[] = [
   // A fence, with the name of its language.
   /^[ \t]{0,3}(?:`{3,}|~{3,})[^\n`]{0,100}$\n?/gm,
   // A rule, and the line below the head of a table.
   /^[ \t]{0,3}(?:(?:-[ \t]*){3,30}|\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*){1,20}\|?|(?:\*[ \t]*){3,30}|(?:_[ \t]*){3,30})$\n?/gm,
-  // Quotes, headings, bullets and boxes, also one behind the other.
+  // Quotes, headings, bullets and boxes, also one after the other.
   /^[ \t]{0,12}(?:>[ \t]?|#{1,6}[ \t]+|[-*+][ \t]+(?:\[[ xX]\][ \t]+)?)+/gm,
 ];
 
@@ -34,9 +34,9 @@ const fences = /^[ \t]{0,3}(?:`{3,}|~{3,})[^\n`]*$/gm;
 const inWord = /[\p{L}\p{N}\p{M}]/u;
 
 /**
- * Takes the marks of markdown out of a text: fences, headings, quotes, bullets, links, emphasis and the ticks of code. Their
- * texts stay, and so does what stands at `at`, the place of which is returned as it is then. A mark between two words stays as well: without
- * it they would be one word.
+ * Removes the marks of markdown from a text: fences, headings, quotes, bullets, links, emphasis and the ticks of
+ * code. Their texts stay, and so does the character at `at`, whose new place is returned. A mark between two words
+ * stays as well: without it they would be one word.
  */
 export function withoutMarks(
   text: string,
@@ -63,7 +63,7 @@ export function withoutMarks(
   return { text: kept, at: place ?? kept.length };
 }
 
-/** Whether what is kept and what follows would become one word. */
+/** Returns true if the kept text and what follows would become one word. */
 function joins(kept: string, text: string, next: number): boolean {
   const before = [...kept.slice(-2)].at(-1) ?? "";
   const [after = ""] = text.slice(next, next + 2);
@@ -72,7 +72,7 @@ function joins(kept: string, text: string, next: number): boolean {
 
 function marksOf(text: string, start: TextStart): Range[] {
   const marks: Range[] = [];
-  /** Stretches in which marks mean nothing. */
+  /** Ranges in which marks have no meaning. */
   const code: Range[] = fencedCode(text, start);
   const isCode = (place: number) => code.some(({ from, to }) => place >= from && place < to);
   for (const [index, pattern] of lineMarks.entries()) {
@@ -97,14 +97,14 @@ function marksOf(text: string, start: TextStart): Range[] {
   return marks;
 }
 
-/** Pairs of marks of emphasis, and those within them. */
+/** Adds pairs of marks of emphasis, and those within them. */
 function addEmphasis(text: string, within: Range, marks: Range[], isCode: (place: number) => boolean): void {
   for (const match of text.slice(within.from, within.to).matchAll(emphasis)) {
     const from = within.from + match.index;
     const to = from + match[0].length;
     const { length } = match[1] ?? "";
     if (isCode(from) || isCode(to - 1)) continue;
-    // Within a word they are characters of a name, or signs of a calculation.
+    // Within a word they are characters of a name, or operators.
     if (joins(text.slice(0, from), text, from + length) || joins(text.slice(0, to - length), text, to))
       continue;
     marks.push({ from, to: from + length }, { from: to - length, to });
@@ -112,14 +112,14 @@ function addEmphasis(text: string, within: Range, marks: Range[], isCode: (place
   }
 }
 
-/** Returns whether a text ends between two fences. */
+/** Returns true if a text ends between two fences. */
 export function endsInCode(text: string): boolean {
   let isCode = false;
   for (const _ of text.matchAll(fences)) isCode = !isCode;
   return isCode;
 }
 
-/** The lines between two fences, and those behind one that is not closed. */
+/** Returns the lines between two fences, and those after one that is not closed. */
 function fencedCode(text: string, { isLine, isCode }: TextStart): Range[] {
   const found: Range[] = [];
   let open: number | undefined = isCode ? 0 : undefined;

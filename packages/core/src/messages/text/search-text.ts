@@ -1,16 +1,16 @@
 import type { MessageContentPart } from "../part.js";
 import { firstBytes } from "./first-bytes.js";
 
-/** UTF-8 bytes of a message's text that a search looks at. What stands behind them is not found. */
+/** UTF-8 bytes of a message's text that are searched. Text after them is not found. */
 export const searchedBytes = 100_000;
 
-/** UTF-16 code units of a word that count. Longer words that begin alike are the same word. */
+/** UTF-16 code units of a word that count. Longer words with the same beginning are the same word. */
 const longestTerm = 64;
 
 /**
- * Scripts that are written without spaces between words. Chinese, Japanese and Korean are what matters; the others
- * have the same problem and the same answer. The signs of kana at the end belong to no script: the long vowel, and what
- * makes a sound voiced.
+ * Scripts that are written without spaces between words. Chinese, Japanese and Korean matter most; the others have
+ * the same problem and the same solution. The kana signs at the end belong to no script: the long vowel, and the
+ * voicing marks.
  */
 const unspaced =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Bopomofo}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\u30fc\uff70\u3099\u309a\uff9e\uff9f]/u;
@@ -18,7 +18,7 @@ const unspaced =
 /** Letters, digits and the marks that belong to them. */
 const inWord = /[\p{L}\p{N}\p{M}]/u;
 
-/** A term of a text, and where it begins. */
+/** A term of a text, and its start. */
 export interface SearchTerm {
   readonly term: string;
   readonly start: number;
@@ -27,26 +27,26 @@ export interface SearchTerm {
 /** A term that a query asks for. */
 export interface WantedTerm {
   readonly term: string;
-  /** Terms that begin with it will do. */
+  /** True if terms that begin with it match. */
   readonly isPrefix: boolean;
 }
 
-/** The text of a message that can be searched: its text parts, kept apart, up to `searchedBytes`. */
+/** Returns the text of a message that can be searched: its text parts, kept apart, up to `searchedBytes`. */
 export function searchableText(message: { readonly content: readonly MessageContentPart[] }): string {
   const texts: string[] = [];
   for (const part of message.content) if (part.type === "text") texts.push(part.text);
   return withinSearchedBytes(texts.join(" "));
 }
 
-/** The beginning of a text that a search looks at. */
+/** Returns the beginning of a text that is searched. */
 export function withinSearchedBytes(text: string): string {
   return firstBytes(text, searchedBytes);
 }
 
 /**
- * The terms of a text, in order: words, regardless of case and of how characters are composed. A stretch of an
- * unspaced script gives its pairs of neighbouring characters, and its last character alone: each character then begins
- * a term, so that a single one is found as a prefix. The index and the queries take their terms from here alone.
+ * Yields the terms of a text, in order: words, regardless of case and of how characters are composed. A stretch of an
+ * unspaced script gives its pairs of neighboring characters, and its last character alone: each character then begins
+ * a term, so that a single one is found as a prefix. The index and the queries both take their terms from here.
  */
 export function* searchTerms(text: string): Generator<SearchTerm, void, undefined> {
   for (const run of runsOf(text)) {
@@ -59,13 +59,13 @@ export function* searchTerms(text: string): Generator<SearchTerm, void, undefine
 }
 
 /**
- * The terms that a query asks for, each once. All of them have to be in a text. The last word may be unfinished: it is
- * a prefix, unless something follows it, be it a space.
+ * Returns the terms of a query, each once. All of them have to be in a text. The last word may be unfinished: it is a
+ * prefix, unless something follows it, even a space.
  */
 export function parseSearch(query: string): readonly WantedTerm[] {
   const wanted = new Map<string, WantedTerm>();
   const want = (term: string, isPrefix: boolean) => {
-    // The whole word asks for more than its beginning.
+    // The whole word is stricter than its beginning.
     if (wanted.get(term)?.isPrefix !== false) wanted.set(term, { term, isPrefix });
   };
   for (const run of runsOf(query)) {
@@ -81,7 +81,7 @@ export function parseSearch(query: string): readonly WantedTerm[] {
   return [...wanted.values()];
 }
 
-/** Where the first of the terms begins in a text that has all of them; undefined where one is missing. */
+/** Returns where the first of the terms begins in a text that has all of them; undefined if one is missing. */
 export function findTerms(text: string, wanted: readonly WantedTerm[]): number | undefined {
   const missing = new Set(wanted);
   const prefixes = wanted.filter(({ isPrefix }) => isPrefix);
@@ -113,7 +113,9 @@ const separator = 1;
 const wordCharacter = 2;
 const stretchCharacter = 3;
 
-/** The kinds of code units, as far as they have been asked for. Unicode's properties take too long for every one. */
+/**
+ * The kinds of code units that have been needed so far. Looking up Unicode's properties for every one takes too long.
+ */
 const kinds = new Uint8Array(0x10000);
 
 function kindAt(text: string, place: number): number {
@@ -147,7 +149,7 @@ function* runsOf(text: string): Generator<Run, void, undefined> {
   }
 }
 
-/** A run in the form in which it is compared. Folding may part it: "¼" is a one and a four. */
+/** Returns a run in the form in which it is compared. Folding may split it: "¼" is a one and a four. */
 function foldedRuns(run: Run): readonly Run[] {
   const folded = fold(run.text);
   if (folded === run.text) return [run];
@@ -167,11 +169,11 @@ function* pairs(stretch: string, start: number, isPlaced: boolean): Generator<Se
   yield { term: previous, start: place };
 }
 
-/** Folding what is folded changes nothing. */
+/** Folds a run. Folding twice changes nothing. */
 function fold(run: string): string {
-  // Nearly all words.
+  // The case of nearly all words.
   if (/^[a-z0-9]+$/.test(run)) return run;
-  // Lower case may part what was composed, and a sigma has another form at the end of a word.
+  // Lower case may split what was composed, and a sigma has another form at the end of a word.
   return run.normalize("NFKC").toLowerCase().normalize("NFKC").replaceAll("ς", "σ");
 }
 

@@ -6,9 +6,9 @@ const initial = Int32Array.from(fractions(8, (prime) => Math.sqrt(prime)));
 const encoder = new TextEncoder();
 
 /**
- * Returns the SHA-256 of a text's UTF-8 bytes in hexadecimal: for telling apart what must not be confused. Computed
- * here and at once: the platforms' own digest is asynchronous and runs on other threads, which a turn of a few calls
- * would wait for dozens of times, and no test's clock could tell for how long.
+ * Returns the SHA-256 of a text's UTF-8 bytes in hexadecimal: for values that must not be confused. Computed here,
+ * synchronously: the platforms' own digest is asynchronous and runs on other threads, which a turn of a few calls
+ * would wait for dozens of times, and a test's clock could not know for how long.
  */
 export function sha256(text: string): string {
   const words = paddedWords(encoder.encode(text));
@@ -23,7 +23,9 @@ export function sha256(text: string): string {
   return hex;
 }
 
-/** The bytes as big-endian words, a 1 bit behind them, and their length in bits at the end of the last block. */
+/**
+ * Returns the bytes as big-endian words, a 1 bit after them, and their length in bits at the end of the last block.
+ */
 function paddedWords(bytes: Uint8Array): Int32Array {
   const words = new Int32Array(((bytes.length + 8) >> 6) * 16 + 16);
   for (let index = 0; index < bytes.length; index += 1) {

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { findTerms, parseSearch } from "./search-text.js";
 import { snippetAround } from "./snippet.js";
 
-/** No half of a character stands alone in it. */
+/** Returns true if no half of a character is alone in the text. */
 const isWhole = (text: string) => !/\p{Surrogate}/u.test(text);
 
 describe("a snippet", () => {
@@ -91,7 +91,7 @@ describe("a snippet", () => {
           const text = `${before.join("")}${word}${behind.join("")}`;
           const wanted = parseSearch(word);
           const at = findTerms(text, wanted);
-          // Joined to another word it is none that is looked for.
+          // Joined to another word it does not match.
           if (at === undefined) return;
           expect(findTerms(snippetAround(text, at), wanted)).toBeDefined();
         },

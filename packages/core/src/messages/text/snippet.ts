@@ -1,15 +1,15 @@
 import { endsInCode, withoutMarks } from "./markdown-marks.js";
 
-/** How many characters stand on each side of the place. */
+/** Number of characters on each side of the place. */
 const margin = 60;
-/** How far a cut moves towards the place, to fall between two words. */
+/** Maximum distance that a cut moves towards the place, to fall between two words. */
 const slack = 24;
-/** How many characters on each side of the place are looked at: some of them are marks, which are left out. */
+/** Number of characters on each side of the place that are read: some of them are marks, which are left out. */
 const reach = 300;
 
 /**
- * A piece of a text around a place in it, cut between words where that is near, and marked where it was cut. It is to be
- * read as it stands: marks of markdown are left out, but never what stands at the place.
+ * Returns a piece of a text around a place in it, cut between words if one ends nearby, and marked where it was cut.
+ * It is plain text: marks of markdown are left out, but never the character at the place.
  */
 export function snippetAround(text: string, at: number): string {
   const start = Math.max(0, at - reach);
@@ -21,7 +21,7 @@ export function snippetAround(text: string, at: number): string {
   return cutAround(plain.text, plain.at, { before: start > 0, behind: end < text.length });
 }
 
-/** Cuts a piece out of a text. `more` says whether there is more before or behind it anyway. */
+/** Cuts a piece out of a text. `more` is set if there is more before or after it anyway. */
 function cutAround(
   text: string,
   at: number,
@@ -36,7 +36,7 @@ function cutAround(
   return `${isCutBefore ? "…" : ""}${text.slice(from, to)}${isCutBehind ? "…" : ""}`;
 }
 
-/** The first beginning of a word in this stretch, else its beginning, which never parts a character. */
+/** Returns the first beginning of a word in this stretch, or its beginning, which never splits a character. */
 function startOfWord(text: string, from: number, latest: number): number {
   for (let place = from; place <= latest; place += 1) {
     if (isSpace(text, place - 1) && !isSpace(text, place)) return place;
@@ -44,7 +44,7 @@ function startOfWord(text: string, from: number, latest: number): number {
   return isLowSurrogate(text, from) ? from + 1 : from;
 }
 
-/** The last end of a word in this stretch, else its end, which never parts a character. */
+/** Returns the last end of a word in this stretch, or its end, which never splits a character. */
 function endOfWord(text: string, to: number, earliest: number): number {
   for (let place = to; place >= earliest; place -= 1) {
     if (isSpace(text, place) && !isSpace(text, place - 1)) return place;

@@ -1,8 +1,8 @@
 /**
- * The value as a database that keeps JSON without key order gives it back, with the keys sorted: what was made
- * here and what was read again become equal, and serialise to the same text. Follows JSON: `toJSON` is
- * called, `undefined` and functions vanish, numbers that JSON lacks become null. Never throws for plain data;
- * what JSON refuses is made harmless (a bigint becomes its digits, a cycle null).
+ * Returns the value as a database that keeps JSON without key order returns it, with the keys sorted: a value made
+ * here and the same value read again become equal, and serialize to the same text. Follows JSON: `toJSON` is called,
+ * `undefined` and functions vanish, numbers that JSON lacks become null. Never throws for plain data; values that
+ * JSON refuses are replaced (a bigint becomes its digits, a cycle null).
  */
 export function stableValue(value: unknown): unknown {
   return settle(value, []) ?? null;

@@ -14,7 +14,9 @@ export function titleFrom(text: string): string {
     .trimEnd()}…`;
 }
 
-/** The title of a conversation that begins with these messages: its first user message. Empty where it has none. */
+/**
+ * Returns the title of a conversation that begins with these messages: its first user message. Empty if it has none.
+ */
 export function titleOf(messages: readonly ConversationMessage[]): string {
   const first = messages.find(({ role }) => role === "user");
   return first === undefined ? "" : titleFrom(textOf(first));

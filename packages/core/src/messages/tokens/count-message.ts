@@ -12,8 +12,8 @@ import { countTextTokens } from "./text-tokens.js";
 
 /**
  * Version of the uncalibrated count of a message: of the text estimate, of the overheads and of the parts that are
- * counted. Stores keep counts together with it. Raise it with every change of a count, so that what an earlier version
- * counted is counted anew instead of being taken for a count of this one.
+ * counted. Stores keep counts together with it. Raise it with every change of a count, so that counts of an earlier
+ * version are made again instead of being used as counts of this one.
  */
 export const tokenRule = 1;
 
@@ -30,8 +30,8 @@ export const messageOverheadTokens = 4;
 const toolPartOverheadTokens = 8;
 
 /**
- * Tokens of a file by the kind of its media type. Providers count files by pixels, seconds or pages, which
- * the log does not know; these are what an ordinary one takes.
+ * Tokens of a file by the kind of its media type. Providers count files by pixels, seconds or pages, which the log
+ * does not know; these are typical values.
  */
 const fileTokens: Readonly<Record<string, number>> = {
   image: 1_200,
@@ -51,8 +51,8 @@ export interface MessageSize {
 }
 
 /**
- * Counts a message as requests carry it. Sources and opaque data add nothing. Undefined for a message that is not sent
- * at all, because it holds errors or data of our own only. `known` is taken for the tokens where it is given.
+ * Counts a message as requests carry it. Sources and opaque data add nothing. Undefined for a message that is not
+ * sent at all, because it holds only errors or internal data. `known`, if given, is used as the tokens.
  */
 export function countMessage(
   message: Pick<ConversationMessage, "content">,
@@ -86,7 +86,7 @@ export function countForRow(message: Pick<ConversationMessage, "content">): Coun
   return { rule: tokenRule, count: countMessage(message, countTextTokens)?.tokens ?? 0 };
 }
 
-/** The text of a part that a request carries, or undefined for a part that is not sent as text. */
+/** Returns the text of a part that a request carries, or undefined for a part that is not sent as text. */
 function requestText(part: MessageContentPart): string | undefined {
   switch (part.type) {
     case "text":

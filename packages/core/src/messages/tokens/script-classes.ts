@@ -1,4 +1,4 @@
-/** What a UTF-16 code unit is to the text estimate: the kinds, and above them the Latin letters. */
+/** Class of a UTF-16 code unit in the text estimate: the kinds, and above them the Latin letters. */
 export const digit = 0;
 /** A digit of another script, a fraction, a superscript. */
 export const otherDigit = 1;
@@ -11,7 +11,7 @@ export const mark = 5;
 export const symbol = 6;
 /** The first kind of letters. */
 export const firstLetter = 7;
-/** A letter of an alphabet other than Latin; {@link alphabetOf} says which. */
+/** A letter of an alphabet other than Latin; {@link alphabetOf} returns which. */
 export const alphabetLetter = 7;
 export const hangulSyllable = 8;
 /** A Han character or kana. */
@@ -19,7 +19,7 @@ export const cjkCharacter = 9;
 /** A small Latin letter has this plus its number; a capital {@link latinCapital} more. */
 export const latinLetter = 64;
 export const latinCapital = 32;
-/** Latin letters are numbered as A to Z and five groups of other letters; 0 stands for the edge of a word. */
+/** Number of Latin letters: A to Z and five groups of other letters; 0 is the edge of a word. */
 export const latinLetterCount = 32;
 
 /** Alphabets with weights of their own. */
@@ -29,13 +29,13 @@ const hebrew = 2;
 export const arabic = 3;
 export const devanagari = 4;
 const thai = 5;
-/** Bengali, Tamil and their neighbours in Unicode. */
+/** Bengali, Tamil and their neighbors in Unicode. */
 const indic = 6;
 /** Armenian and Georgian. */
 export const caucasian = 7;
 /** Khmer and Burmese. */
 export const southeastAsian = 8;
-/** Those that tokenizers hardly know: some tokens a letter. */
+/** Alphabets that tokenizers hardly know: several tokens per letter. */
 export const rareAlphabet = 9;
 export const alphabetCount = 10;
 
@@ -49,14 +49,14 @@ const otherLatin = 31;
 
 let kinds: Uint8Array | undefined;
 
-/** The kind of each UTF-16 code unit, from the constants above. Made when it is first asked for. */
+/** Returns the kind of each UTF-16 code unit, from the constants above. Built on first use. */
 export function characterKinds(): Uint8Array {
   kinds ??= makeKinds();
   return kinds;
 }
 
 function makeKinds(): Uint8Array {
-  // The large ranges are filled at once: looking up Unicode's properties takes its time.
+  // The large ranges are filled at once: looking up Unicode's properties is slow.
   const table = new Uint8Array(0x10000).fill(symbol);
   table.fill(cjkCharacter, 0x3400, 0x4dc0).fill(cjkCharacter, 0x4e00, 0xa000);
   table.fill(alphabetLetter, 0xa000, 0xac00).fill(hangulSyllable, 0xac00, 0xd7b0);
@@ -89,7 +89,7 @@ function letterKindOf(code: number, character: string): number {
 function letterScriptOf(code: number): number {
   if (code < 0x370 || (code >= 0x1e00 && code < 0x1f00)) return latinLetter;
   if (code < 0x2000) return alphabetLetter;
-  // Marks that belong to signs: the one around a keycap, those that choose how a sign is drawn.
+  // Marks that belong to symbols: the one around a keycap, variation selectors.
   if (code < 0x2100 || (code >= 0xfe00 && code < 0xfe10)) return symbol;
   if (code < 0x2e80) return alphabetLetter;
   if (code < 0x3130 || (code >= 0x31f0 && code < 0x3400)) return cjkCharacter;
@@ -110,7 +110,7 @@ function latinNumberOf(code: number): number {
   return code < 0x180 ? extendedLatin : otherLatin;
 }
 
-/** The alphabet of a code unit of kind `alphabetLetter`. */
+/** Returns the alphabet of a code unit of kind `alphabetLetter`. */
 export function alphabetOf(code: number): number {
   if (code < 0x400) return greek;
   if (code < 0x530) return cyrillic;
@@ -122,17 +122,17 @@ export function alphabetOf(code: number): number {
   return (code >= 0x750 && code < 0x780) || code >= 0xfb50 ? arabic : rareAlphabet;
 }
 
-/** The small letter of a capital of the Greek or Cyrillic alphabet; any other letter itself. */
+/** Returns the small letter of a capital of the Greek or Cyrillic alphabet; any other letter itself. */
 export function smallLetterOf(code: number): number {
   if (code >= 0x410 && code < 0x430) return code + 0x20;
   if (code >= 0x400 && code < 0x410) return code + 0x50;
   return code >= 0x391 && code <= 0x3a9 ? code + 0x20 : code;
 }
 
-/** Symbols differ in what they cost by the range they come from. */
+/** Number of symbol groups: the cost of a symbol depends on its Unicode range. */
 export const symbolGroupCount = 13;
 
-/** The group of a code unit of kind `symbol` that is not half of a pair. */
+/** Returns the group of a code unit of kind `symbol` that is not half of a pair. */
 export function symbolGroupOf(code: number): number {
   if (code < 0x2070) return code < 0x2000 ? 0 : code < 0x2010 ? 1 : 2;
   if (code < 0x2600) return code < 0x2190 ? 3 : code < 0x2500 ? 4 : 5;
@@ -142,10 +142,10 @@ export function symbolGroupOf(code: number): number {
   return code >= 0xff00 && code < 0xfff0 ? 11 : 12;
 }
 
-/** Emoji are told apart in groups of 64 that follow each other in Unicode; the last group is all the rest. */
+/** Number of emoji groups: 64 consecutive code points each; the last group is all the rest. */
 export const emojiGroupCount = 45;
 
-/** The group of a character outside the basic plane. */
+/** Returns the group of a character outside the basic plane. */
 export function emojiGroupOf(codePoint: number): number {
   const group = (codePoint - 0x1f000) >> 6;
   return group >= 0 && group < emojiGroupCount - 1 ? group : emojiGroupCount - 1;

@@ -1,4 +1,4 @@
-/** A text and how many tokens o200k makes of it, counted once with gpt-tokenizer 4.0.0. */
+/** A text and the number of its o200k tokens, counted once with gpt-tokenizer 4.0.0. */
 export interface CountedText {
   readonly kind: string;
   readonly tokens: number;

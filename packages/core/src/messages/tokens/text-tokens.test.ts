@@ -72,7 +72,7 @@ describe("countTextTokens", () => {
         const tokens = countTextTokens(text);
         expect(Number.isInteger(tokens)).toBe(true);
         expect(tokens).toBeGreaterThanOrEqual(1);
-        // The shortest text of a rare sign is rounded up.
+        // The shortest text of a rare symbol is rounded up.
         expect(tokens).toBeLessThanOrEqual(4 * text.length);
       }),
       { numRuns: 500 },
@@ -84,7 +84,7 @@ describe("countTextTokens", () => {
       fc.property(anyText, anyText, (first, second) => {
         const apart = countTextTokens(first) + countTextTokens(second);
         const together = countTextTokens(first + second);
-        // A word may be cut in two, and what the first says of its language shifts the second.
+        // A word may be cut in two, and the language of the first text shifts the cost of the second.
         expect(together).toBeGreaterThanOrEqual(apart * 0.6 - 6);
         expect(together).toBeLessThanOrEqual(apart * 1.5 + 6);
       }),
@@ -112,7 +112,7 @@ describe("countTextTokens", () => {
   });
 });
 
-/** How often the pass reads a code unit of the text. */
+/** Counts how often the pass reads a code unit of the text. */
 function countReads(text: string): number {
   let reads = 0;
   const watched = {

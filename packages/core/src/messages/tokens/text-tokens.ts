@@ -34,14 +34,14 @@ import {
 import { tokenWeights } from "./token-weights.js";
 
 /**
- * An estimate of the tokens of a text from one pass over its characters; the time is linear in its length. A
- * whole number, 0 for the empty text only. Any string will do, lone surrogates included.
+ * Estimates the tokens of a text in one pass over its characters; the time is linear in its length. A whole number, 0
+ * for the empty text only. Accepts any string, lone surrogates included.
  *
- * The pass cuts the text where byte-pair tokenizers of today cut it before they look anything up: words with
- * the character in front of them, up to three digits, runs of punctuation, white space. Each piece then costs
- * at least one token, and more by its script, its length and the pairs of letters in it. What the words of a
- * text look like shifts the cost of those that follow: a long word is one token in English and three in
- * Polish, and few words say by themselves which of the two they are.
+ * The pass cuts the text where current byte-pair tokenizers cut it before any lookup: words with the character in
+ * front of them, up to three digits, runs of punctuation, white space. Each piece then costs at least one token, and
+ * more by its script, its length and the pairs of letters in it. The words of a text shift the cost of those that
+ * follow: a long word is one token in English and three in Polish, and few words alone reveal which of the two they
+ * are.
  */
 export function countTextTokens(text: string): number {
   countByDefault ??= createTextCounter(tokenWeights);
@@ -50,7 +50,7 @@ export function countTextTokens(text: string): number {
 
 let countByDefault: ((text: string) => number) | undefined;
 
-/** An estimate like {@link countTextTokens} with other weights. For fitting them. */
+/** Creates an estimate like {@link countTextTokens} with other weights. For fitting them. */
 export function createTextCounter(weights: TokenWeights): (text: string) => number {
   const tables = weightTables(weights);
   return (text) =>
@@ -62,16 +62,16 @@ const oneToken = 100;
 /** Tokens hold white space up to about these lengths: with line breaks, and without. */
 const longestBreaks = 16;
 const longestSpaces = 64;
-/** How much of the context one word leaves standing. */
+/** Share of the context that remains after one word. */
 const contextMemory = 0.97;
-/** English prose; a text starts as that. */
+/** English prose; every text starts with it. */
 export const initialContext = 1.5;
 /** The cost of a letter, in hundredths, by which the levels of context differ. */
 const contextStep = 1.7;
-/** Shorter words say nothing about the language. */
+/** Shorter words do not reveal the language. */
 const shortestTellingWord = 3;
 
-/** What stands in front of a word and is cut with it. */
+/** Character in front of a word that is cut with it. */
 const noLead = -1;
 
 class TextPass {
@@ -103,7 +103,7 @@ class TextPass {
     return this.#tokens;
   }
 
-  /** The kind of a code unit; behind the end of the text, that of a line break, which joins nothing. */
+  /** Returns the kind of a code unit; after the end of the text, that of a line break, which joins nothing. */
   #kindAt(at: number): number {
     return at < this.#text.length ? (this.#kinds[this.#text.charCodeAt(at)] as number) : lineBreak;
   }
@@ -114,7 +114,10 @@ class TextPass {
     this.#tokens += oneToken * Math.ceil((this.#at - start) / 3);
   }
 
-  /** Up to the last line break is one piece, then all but the last character, and that one joins what follows. */
+  /**
+   * Reads white space: up to the last line break is one piece, then all but the last character, and that one joins
+   * what follows.
+   */
   #whiteSpace(): void {
     const text = this.#text;
     const kinds = this.#kinds;
@@ -173,7 +176,7 @@ class TextPass {
     if (marks > 0) {
       const length = Math.min(marks, longestRun);
       const more = marks - length;
-      // A line of dashes is few tokens, however long; what its character costs counts once.
+      // A line of dashes is few tokens, however long; its character's cost counts once.
       cost +=
         allEqual && marks > 1
           ? (weights.markCharacter[firstMark] as number) +
@@ -189,7 +192,7 @@ class TextPass {
     this.#tokens += Math.max(oneToken, cost);
   }
 
-  /** The cost of a symbol. The second half of a pair is stepped over; a half alone is like any rare sign. */
+  /** Returns the cost of a symbol. The second half of a pair is skipped; a half alone is like any rare symbol. */
   #symbolCost(code: number): number {
     const { symbol: symbols, emoji } = this.#weights;
     if ((code & 0xfc00) === 0xd800 && this.#at + 1 < this.#text.length) {
@@ -202,7 +205,7 @@ class TextPass {
     return symbols[symbolGroupOf(code)] as number;
   }
 
-  /** A run of letters, script by script. What stands in front belongs to the first of them. */
+  /** Reads a run of letters, script by script. The character in front belongs to the first of them. */
   #word(firstKind: number, lead: number): void {
     let kind = firstKind;
     let leadOfRun = lead;
@@ -216,7 +219,7 @@ class TextPass {
     }
   }
 
-  /** Capitals and then small letters: `HTTPServer` is one word, `camelCase` two. */
+  /** Reads capitals and then small letters: `HTTPServer` is one word, `camelCase` two. */
   #latinWord(lead: number): void {
     const text = this.#text;
     const weights = this.#weights;
@@ -342,18 +345,18 @@ class TextPass {
   }
 }
 
-/** The context behind a word of so many letters that cost so many hundredths beyond its first token. */
+/** Returns the context after a word of so many letters that cost so many hundredths beyond its first token. */
 export function nextContext(context: number, cost: number, letters: number): number {
   if (letters < shortestTellingWord) return context;
   return context * contextMemory + (1 - contextMemory) * (cost / letters);
 }
 
-/** The level of a context, by which the weights of a word are chosen. */
+/** Returns the level of a context, by which the weights of a word are chosen. */
 export function contextLevelOf(context: number): number {
   return Math.min(contextLevels - 1, Math.max(0, Math.floor(context / contextStep)));
 }
 
-/** The place of a pair of letters among the weights of its alphabet. */
+/** Returns the place of a pair of letters among the weights of its alphabet. */
 export function alphabetPairOf(previous: number, letter: number): number {
   return (previous * 37 + letter) & (alphabetPairCount - 1);
 }
@@ -366,7 +369,10 @@ function isBreakOrSlash(code: number): boolean {
   return code === 0x0a || code === 0x0d || code === 0x2f;
 }
 
-/** The length of an English contraction at this place: `'s`, `'t`, `'m`, `'d`, `'re`, `'ve`, `'ll`; else 0. */
+/**
+ * Returns the length of an English contraction at this place: `'s`, `'t`, `'m`, `'d`, `'re`, `'ve`, `'ll`; otherwise
+ * 0.
+ */
 function suffixLength(text: string, at: number): number {
   if (text.charCodeAt(at) !== 0x27) return 0;
   switch (text.charCodeAt(at + 1) | 0x20) {

@@ -8,7 +8,7 @@ import {
   uncalibrated,
 } from "./token-calibration.js";
 
-/** A sequence of numbers between 0 and 1 that is the same in every run. */
+/** Creates a sequence of numbers between 0 and 1 that is the same in every run. */
 function createNoise(seed: number): () => number {
   let state = seed;
   return () => {
@@ -18,12 +18,12 @@ function createNoise(seed: number): () => number {
 }
 
 interface Traffic {
-  /** Actual by uncalibrated tokens of the n-th request. */
+  /** Ratio of actual to uncalibrated tokens of the n-th request. */
   readonly ratio: (request: number) => number;
   readonly requests: number;
-  /** How many requests are open at once. */
+  /** Number of requests that are open at once. */
   readonly open?: number;
-  /** Whether reports say what their estimate was made with. */
+  /** True if reports carry the factor of their estimate. */
   readonly withFactor?: boolean;
   readonly seed?: number;
 }
@@ -121,7 +121,7 @@ describe("calibrate", () => {
         expect(Math.abs(Math.log(known.factor))).toBeLessThanOrEqual(0.3 + 1e-9);
       }),
     );
-    // Two sound reports undo an absurd one.
+    // Two valid reports undo an absurd one.
     let known = calibrate(uncalibrated, { estimated: 10_000, actual: 99_000, factor: 1 });
     for (let report = 0; report < 2; report += 1) {
       const { factor } = known;

@@ -1,40 +1,42 @@
-/** What a provider reported for one whole request, beside what the counter had said. */
+/** Tokens that a provider reported for one whole request, beside the counter's estimate. */
 export interface TokenObservation {
-  /** The tokens that the counter gave for the whole request, asked with the same model. */
+  /** The tokens that the counter returned for the whole request, for the same model. */
   readonly estimated: number;
   /** The input tokens that the provider reported for it, cached ones included. */
   readonly actual: number;
   /**
-   * The model's factor when the estimate was made. Without it the counter judges by the report itself whether
-   * the estimate was made before or after the factor changed last, which serves unless very many requests are
-   * open at once.
+   * The model's factor when the estimate was made. Without it the counter infers from the report if the estimate was
+   * made before or after the last change of the factor, which works unless very many requests are open at once.
    */
   readonly factor?: number | undefined;
 }
 
-/** What has been learned about one model, as plain data. */
+/** Calibration learned for one model, as plain data. */
 export interface ModelCalibration {
-  /** What counts for this model are multiplied with. */
+  /** Multiplier for this model's token counts. */
   readonly factor: number;
   /** The factor before that one: estimates of requests that are still open may have been made with it. */
   readonly formerFactor: number;
-  /** The logarithm of actual by uncalibrated tokens, averaged with more weight on newer and larger requests. */
+  /**
+   * The logarithm of the ratio of actual to uncalibrated tokens, averaged with more weight on newer and larger
+   * requests.
+   */
   readonly logRatio: number;
-  /** How much that average weighs, in tokens. */
+  /** Weight of that average, in tokens. */
   readonly weight: number;
   /** The logarithms that the first reports gave, until there are enough for an average. */
   readonly first: readonly number[];
-  /** How many reports were taken in. */
+  /** Number of reports included. */
   readonly observations: number;
-  /** How many of them, since the factor changed, were of estimates made with it. */
+  /** Number of reports, since the factor changed, of estimates made with it. */
   readonly current: number;
-  /** How many of them, since the last such one, were of estimates made with the former factor. */
+  /** Number of reports, since the last such one, of estimates made with the former factor. */
   readonly belated: number;
-  /** How far the newest reports were off the average, with their sign: near 0 when it has caught up with them. */
+  /** Signed distance of the newest reports from the average: near 0 when it has caught up with them. */
   readonly drift: number;
 }
 
-/** Before the first report: counts are taken as they are. */
+/** Calibration before the first report: counts are used as they are. */
 export const uncalibrated: ModelCalibration = {
   factor: 1,
   formerFactor: 1,
@@ -49,32 +51,34 @@ export const uncalibrated: ModelCalibration = {
 
 const smallestFactor = 0.25;
 const largestFactor = 4;
-/** A report this many times off is a different measure (cached tokens left out, say), not a lesson. */
+/** A report this many times off is a different measure (without cached tokens, for example) and is ignored. */
 const absurdRatio = 10;
-/** Each report leaves this much of the weight of the earlier ones: about the last dozen count. */
+/** Share of the earlier reports' weight that remains after each report: about the last dozen count. */
 const memory = 0.92;
-/** One request counts at most this many times as much as all earlier ones. */
+/** Maximum weight of one request relative to all earlier ones. */
 const largestShare = 4;
-/** Requests of a few tokens say little; this many tokens without a report are assumed to have been counted right. */
+/** Small requests carry little information; this many tokens without a report are assumed to be counted correctly. */
 const assumedTokens = 64;
-/** The first reports are taken by their median, whatever one of them says. */
+/** Number of first reports that are combined by their median, so that a single outlier has no effect. */
 const firstReports = 5;
-/** The first move the factor by at most this each (in logarithms), and later ones pull as if they were off by it. */
+/**
+ * Each of the first reports moves the factor by at most this (in logarithms), and later ones count as if they were
+ * off by at most this.
+ */
 const largestSurprise = 0.3;
-/** Later the factor changes when it served so many reports, is off by so much, and the average has settled. */
+/** Later the factor changes after it served so many reports, is off by so much, and the average has settled. */
 const reportsPerChange = 8;
 const smallestChange = 0.02;
 const largestDrift = 0.03;
 const driftMemory = 0.7;
-/** After so many reports of a factor's own estimates, those of the former one are all in. */
+/** After so many reports of a factor's own estimates, all those of the former one have arrived. */
 const reportsToSettle = 20;
-/** After so many in a row, reports are not belated: the ratio has changed. */
+/** After so many in a row, reports are not late: the ratio has changed. */
 const longestDelay = 200;
 
 /**
- * Takes one report in and returns what is known then. Reports that cannot be (nothing, negative, not a number,
- * off by more than ten times) change nothing; a single odd one changes little; the factor stays between 0.25
- * and 4.
+ * Includes one report and returns the new calibration. Invalid reports (nothing, negative, not a number, off by more
+ * than ten times) change nothing; a single odd one changes little; the factor stays between 0.25 and 4.
  */
 export function calibrate(known: ModelCalibration, observation: TokenObservation): ModelCalibration {
   const { estimated, actual } = observation;
@@ -109,7 +113,7 @@ export function calibrate(known: ModelCalibration, observation: TokenObservation
     factor,
     formerFactor: known.factor,
     logRatio,
-    // What comes next was estimated with the new factor and tells more about it than what led to it.
+    // The next reports were estimated with the new factor and reveal more about it than those that led to it.
     weight: given === undefined ? weight / 2 : weight,
     drift,
     observations,
@@ -119,7 +123,7 @@ export function calibrate(known: ModelCalibration, observation: TokenObservation
   };
 }
 
-/** Takes the ratio of one request of so many uncalibrated tokens into the average. */
+/** Includes the ratio of one request of so many uncalibrated tokens in the average. */
 function withRatio(
   known: ModelCalibration,
   observations: number,
@@ -155,7 +159,7 @@ function settled(known: ModelCalibration): ModelCalibration {
   return known.current < reportsToSettle ? known : { ...known, formerFactor: known.factor };
 }
 
-/** Reads what {@link ModelCalibration} was saved as; undefined for anything else. */
+/** Reads a saved {@link ModelCalibration}; undefined for anything else. */
 export function readCalibration(value: unknown): ModelCalibration | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   const { factor, logRatio, weight, observations, first } = value as Record<string, unknown>;
@@ -168,10 +172,10 @@ export function readCalibration(value: unknown): ModelCalibration | undefined {
 }
 
 /**
- * The factor that an estimate was most likely made with. Estimates are made before a turn and reported after it, so
- * several are open at once: taking today's factor for all of them would correct the same error again and
- * again. A factor is not changed before reports of its own estimates came in, so it was this one or the former
- * one, and the one that fits what is known is taken.
+ * Returns the factor that an estimate was most likely made with. Estimates are made before a turn and reported after
+ * it, so several are open at once: using the current factor for all of them would correct the same error repeatedly.
+ * A factor is not changed before reports of its own estimates arrive, so it was this one or the former one, and the
+ * one that fits what is known is used.
  */
 function factorBehind(known: ModelCalibration, logReported: number): number {
   const distance = (factor: number) => Math.abs(logReported + Math.log(factor) - known.logRatio);

@@ -4,7 +4,7 @@ import { createTokenCounter, type TokenCounter, type TokenEstimator } from "./to
 
 const text = "Every conversation is one durable log, and the same log is the model's memory.";
 
-/** A counter that was told ten times that a model needs a quarter more than counted. */
+/** Returns a counter with ten reports that a model needs a quarter more than counted. */
 function taught(model: string): TokenCounter {
   const counter = createTokenCounter();
   for (let i = 0; i < 10; i++) {

@@ -8,15 +8,15 @@ import {
   uncalibrated,
 } from "./token-calibration.js";
 
-/** Counts tokens without a tokenizer, and learns from what providers report. */
+/** Counts tokens without a tokenizer, and learns from providers' reports. */
 export interface TokenEstimator {
-  /** The tokens of a text: a whole number, 0 for the empty text only. Calibrated when a model is given. */
+  /** Counts the tokens of a text: a whole number, 0 for the empty text only. Calibrated if a model is given. */
   countText(text: string, model?: string): number;
-  /** Takes in what a provider reported for a whole request that was estimated with this model. */
+  /** Includes a provider's report for a whole request that was estimated with this model. */
   observe(model: string, observation: TokenObservation): void;
   /**
-   * What counts for this model are multiplied with now. An estimator that has it wants it back with the
-   * report, as `factor`, so that reports of requests that ran side by side are understood.
+   * Returns the current multiplier for this model's token counts. An estimator that has one expects it back with the
+   * report, as `factor`, so that reports of concurrent requests are interpreted correctly.
    */
   factor?(model: string): number;
   /**
@@ -26,16 +26,16 @@ export interface TokenEstimator {
   readonly rule?: number;
 }
 
-/** What a counter has learned, as plain data that JSON can carry. */
+/** State of a counter, as plain data that JSON can carry. */
 export interface TokenCounterSnapshot {
   readonly version: 1;
   readonly models: Readonly<Record<string, ModelCalibration>>;
 }
 
 /**
- * Parley's default estimator: {@link countTextTokens}, times a factor per model. The factor is 1 until usage
- * is reported, then follows the ratio of reported to counted tokens of the last dozen requests. The same
- * calls in the same order give the same numbers: there is no clock and no chance in it.
+ * Parley's default estimator: {@link countTextTokens}, times a factor per model. The factor is 1 until usage is
+ * reported, then follows the ratio of reported to counted tokens of the last dozen requests. The same calls in the
+ * same order give the same numbers: it uses no clock and no randomness.
  */
 export class TokenCounter implements TokenEstimator {
   readonly rule = tokenRule;
@@ -51,17 +51,17 @@ export class TokenCounter implements TokenEstimator {
     this.#models.set(model, calibrate(this.#models.get(model) ?? uncalibrated, observation));
   }
 
-  /** What counts for this model are multiplied with: 1 for a model without reports, else 0.25 to 4. */
+  /** Returns the multiplier for this model's token counts: 1 until usage has been reported, then 0.25 to 4. */
   factor(model: string): number {
     return this.#models.get(model)?.factor ?? uncalibrated.factor;
   }
 
-  /** What was learned so far. */
+  /** Returns what was learned so far. */
   snapshot(): TokenCounterSnapshot {
     return { version: 1, models: Object.fromEntries(this.#models) };
   }
 
-  /** Puts a snapshot in the place of what was learned. Entries that cannot be read are left out. */
+  /** Replaces what was learned with a snapshot. Entries that cannot be read are left out. */
   restore(snapshot: unknown): void {
     this.#models.clear();
     if (typeof snapshot !== "object" || snapshot === null) return;
@@ -74,7 +74,7 @@ export class TokenCounter implements TokenEstimator {
   }
 }
 
-/** A counter that has learned nothing yet, or what the snapshot says. */
+/** Creates a counter that has learned nothing yet, or that starts from the snapshot. */
 export function createTokenCounter(snapshot?: TokenCounterSnapshot): TokenCounter {
   const counter = new TokenCounter();
   if (snapshot !== undefined) counter.restore(snapshot);

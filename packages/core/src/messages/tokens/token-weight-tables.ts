@@ -1,16 +1,18 @@
 import { alphabetCount, latinLetterCount } from "./script-classes.js";
 
-/** Lengths of words up to here have an entry of their own; each letter more costs the same, whatever it is. */
+/** Longest word with an entry of its own; each letter more costs the same, whichever it is. */
 export const longestWord = 15;
-/** Syllables of Hangul cost by their class alone from here on. */
+/** From this length on, syllables of Hangul cost by their class alone. */
 export const longestHangulWord = 7;
-/** The same as for words, for runs of punctuation. */
+/** Longest run of punctuation with an entry of its own. */
 export const longestRun = 11;
-/** How far the language of a text is told apart by what its words looked like so far. */
+/** Number of levels that distinguish the language of a text by its words so far. */
 export const contextLevels = 8;
-/** Pairs of letters of an alphabet other than Latin share this many weights. */
+/** Number of weights that the pairs of letters of an alphabet other than Latin share. */
 export const alphabetPairCount = 512;
-/** Han characters and Hangul syllables have five classes, by how readily they join their neighbours in one token. */
+/**
+ * Number of classes of Han characters and Hangul syllables, by how readily they join their neighbors in one token.
+ */
 const hanLevels = 5;
 const kanaLevels = 3;
 /** Han characters, then hiragana, then katakana. */
@@ -21,21 +23,21 @@ const firstHangulCode = 0xac00;
 const lastHangulCode = 0xd7af;
 
 /**
- * The weights of the text estimate as they are written down: whole hundredths of a token; strings hold one
- * weight per character. `bench/tune-token-counter.mjs` fits them.
+ * The weights of the text estimate in their written form: whole hundredths of a token; strings hold one weight per
+ * character. `bench/tune-token-counter.mjs` fits them.
  */
 export interface TokenWeights {
-  /** What a word of n letters costs beyond 1: small letters, one capital in front, more capitals. */
+  /** Cost of a word of n letters beyond 1: small letters, one capital in front, more capitals. */
   readonly latinLength: readonly (readonly number[])[];
   readonly latinLong: number;
-  /** What its length adds with nothing, a space, or another character in front. */
+  /** Cost that its length adds with nothing, a space, or another character in front. */
   readonly leadLength: readonly (readonly number[])[];
-  /** What that other character adds. */
+  /** Cost that this other character adds. */
   readonly leadMark: Readonly<Record<string, number>>;
   readonly leadSymbol: number;
-  /** `'s`, `'t`, `'re` and the like behind a word. */
+  /** `'s`, `'t`, `'re` and the like after a word. */
   readonly suffix: number;
-  /** Each pair of neighbouring letters, and each letter at an edge. */
+  /** Each pair of neighboring letters, and each letter at an edge. */
   readonly latinPairs: string;
   /** By level of context, then by length. */
   readonly latinContext: readonly (readonly number[])[];
@@ -64,7 +66,7 @@ export interface TokenWeights {
   readonly equalRunLong: number;
   /** A space in front of a run of 0, 1, 2, more. */
   readonly markSpace: readonly number[];
-  /** Line breaks behind it. */
+  /** Line breaks after it. */
   readonly markBreak: number;
   readonly markCharacter: Readonly<Record<string, number>>;
   readonly symbol: readonly number[];
@@ -75,12 +77,12 @@ export interface TokenWeights {
   readonly hangulClasses: readonly string[];
 }
 
-/** The characters that stand for one weight each in a string of weights, from the smallest to the largest. */
+/** The characters that encode one weight each in a string of weights, from the smallest to the largest. */
 const weightDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 const zeroDigit = 32;
 const digitsPerToken = 40;
 
-/** The character that stands for a weight in tokens, as near as there is one. */
+/** Returns the character of the weight that is nearest to a number of tokens. */
 export function weightDigitOf(tokens: number): string {
   const place = Math.round(tokens * digitsPerToken) + zeroDigit;
   return weightDigits.charAt(Math.min(weightDigits.length - 1, Math.max(0, place)));
@@ -165,7 +167,7 @@ export function weightTables(weights: TokenWeights): WeightTables {
   };
 }
 
-/** The class of a Han character or kana. */
+/** Returns the class of a Han character or kana. */
 export function cjkClassOf(classes: Uint8Array, code: number): number {
   return code <= lastCjkCode
     ? (classes[code - firstCjkCode] as number)
@@ -174,7 +176,7 @@ export function cjkClassOf(classes: Uint8Array, code: number): number {
       : 0;
 }
 
-/** The class of a Hangul syllable. */
+/** Returns the class of a Hangul syllable. */
 export function hangulClassOf(classes: Uint8Array, code: number): number {
   return code >= firstHangulCode && code <= lastHangulCode ? (classes[code - firstHangulCode] as number) : 0;
 }

@@ -1,4 +1,4 @@
-/** A message of a transcript, as far as its size goes. */
+/** Size of a message of a transcript. */
 export interface TranscriptSize {
   readonly content: string;
   readonly toolCalls?: readonly { readonly id: string; readonly name: string; readonly arguments: string }[];
@@ -12,7 +12,7 @@ const toolResultFrameBytes = 20;
 const messageOverheadTokens = 7;
 
 /**
- * The baseline estimate of a message: 10 tokens for 33 bytes of UTF-8, at least 1, and 7 for the message
+ * Estimates a message by the baseline rule: 10 tokens for 33 bytes of UTF-8, at least 1, and 7 for the message
  * itself. It needs no knowledge of language and is off by a third on average; the default counter is
  * `countTextTokens`.
  */
@@ -25,7 +25,9 @@ export function estimateTranscriptTokens(message: TranscriptSize): number {
   return Math.max(1, Math.floor((bytes * 10) / 33)) + messageOverheadTokens;
 }
 
-/** The length of a text in bytes of UTF-8, without encoding it. A lone surrogate counts as U+FFFD: 3 bytes. */
+/**
+ * Returns the length of a text in bytes of UTF-8, without encoding it. A lone surrogate counts as U+FFFD: 3 bytes.
+ */
 export function utf8Length(text: string): number {
   let bytes = text.length;
   for (let i = 0; i < text.length; i++) {

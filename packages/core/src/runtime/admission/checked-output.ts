@@ -9,17 +9,17 @@ import {
   type StandardSchema,
 } from "../../turn/tools/tool.js";
 
-/** Data that a turn has to return, as a sender asks for it. */
+/** Data that a turn has to return, as a sender requests it. */
 export interface OutputInput {
   /** Default `answer`. */
   readonly name?: string | undefined;
   readonly description?: string | undefined;
   /**
-   * JSON Schema of an object, or a Standard Schema that has one. The turn keeps the JSON Schema alone: a validator's own
-   * checks and transformations are made by whoever holds it.
+   * JSON Schema of an object, or a Standard Schema that has one. The turn keeps only the JSON Schema: the caller that
+   * holds a validator runs its checks and transformations.
    */
   readonly schema: StandardSchema | JsonSchema;
-  /** How often the model is asked again after an answer that does not match. Default 2. */
+  /** Number of times the model is called again after an answer that does not match. Default 2. */
   readonly retries?: number | undefined;
 }
 
@@ -27,7 +27,7 @@ const namePattern = /^[A-Za-z0-9_-]{1,64}$/;
 const defaultRetries = 2;
 const mostRetries = 8;
 
-/** Copies what a sender asks for, or refuses it. */
+/** Copies what a sender requests, or refuses it. */
 export function checkedOutput(given: OutputInput): TurnOutputChoice {
   const { name = "answer", description, retries = defaultRetries } = given;
   if (!namePattern.test(name)) throw invalidField("output.name", "1 to 64 of the characters A-Z a-z 0-9 _ -");

@@ -30,79 +30,79 @@ export type InboxUses = Uses<
   "clock" | "fileLimits" | "identity" | "ids" | "limits" | "models" | "notifyChanged" | "root" | "toolsOf"
 >;
 
-/** What a client sends. */
+/** A message that a client sends. */
 export interface SendInput {
-  /** An unknown id is created. Absent: one that follows from owner and message id. */
+  /** An unknown id is created. Absent: one derived from owner and message id. */
   readonly conversationId?: string | undefined;
-  /** The client's own, for retries. Absent: a new one, so that a retry is a new message. */
+  /** The client's own id, for retries. Absent: a new one, so that a retry is a new message. */
   readonly messageId?: string | undefined;
-  /** Text, or parts where a message holds more than text. */
+  /** Text, or parts if a message holds more than text. */
   readonly message: string | readonly MessageContentPart[];
-  /** More text, and files of the owner, behind the message, which may be empty then. */
+  /** More text, and files of the owner, after the message, which may then be empty. */
   readonly parts?: readonly SentPart[] | undefined;
   readonly model?: string | undefined;
   readonly reasoningEffort?: ReasoningEffort | undefined;
   readonly instructions?: string | undefined;
   /** While a turn runs: refuse with `turn_active` (the default), or wait in the queue in this mode. */
   readonly ifBusy?: IfBusy | undefined;
-  /** While a turn waits for input: as `ifBusy` says (the default), or end that turn and open one with the message. */
+  /** While a turn waits for input: follow `ifBusy` (the default), or end that turn and open one with the message. */
   readonly whenWaiting?: WhenWaiting | undefined;
   /** Tools of the caller, for the turn that the message opens: a call of one waits for the output. */
   readonly tools?: readonly CallerTool[] | undefined;
   /**
-   * Messages that stand before it, as somebody else's log has them: written in the same transaction, outside turns. With
-   * them the message itself may be empty, where they end with something to answer. Not together with `ifBusy`.
+   * Messages that come before it, from another log: written in the same transaction, outside turns. With them the
+   * message itself may be empty, if they end with something to answer. Not together with `ifBusy`.
    */
   readonly before?: readonly GivenMessage[] | undefined;
   /** Written when the conversation is unknown. */
   readonly settings?: Pick<ConversationSettings, "title" | "metadata"> | undefined;
-  /** Makes the conversation temporary, where the message creates it; has no effect on one that exists. */
+  /** Makes the conversation temporary if the message creates it; has no effect on an existing one. */
   readonly temporary?: boolean | undefined;
   /** Names of the node's own tools that the turn is offered. Default: all of them. */
   readonly toolNames?: readonly string[] | undefined;
-  /** The most tokens of one answer, where that is less than the model gives. */
+  /** Maximum number of tokens of one answer, if that is less than the model's own limit. */
   readonly maxOutputTokens?: number | undefined;
   /** Data that the turn which the message opens has to return. */
   readonly output?: OutputInput | undefined;
-  /** Kept with the turn for whoever sent the message. */
+  /** Kept with the turn for the sender of the message. */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** A message of another log. */
 export interface GivenMessage {
-  /** Default: one that follows from the id of the message behind it. */
+  /** Default: one derived from the id of the message after it. */
   readonly id?: string | undefined;
   readonly role: MessageRole;
   readonly content: readonly MessageContentPart[];
 }
 
-/** The answer to a send. Whoever holds it knows that the message is durable. */
+/** The result of a send. A caller that holds one knows that the message is durable. */
 export interface Receipt {
   readonly conversationId: string;
   readonly messageId: string;
   readonly outcome: "started" | "queued";
   /** The turn that the message opened, or was steered into. Absent while it waits. */
   readonly turnId?: string;
-  /** True when the same message had been sent before. */
+  /** True if the same message had been sent before. */
   readonly repeated: boolean;
   readonly queue?: QueueState;
 }
 
-/** Not one or two dots alone: in an address they name a folder, and nothing could be asked of such a conversation. */
+/** Not one or two dots alone: in an address they name a folder, so such a conversation could not be addressed. */
 const idPattern = /^(?!\.{1,2}$)[A-Za-z0-9._:-]{1,128}$/;
 
-/** Refuses what cannot be an id. */
+/** Refuses a value that cannot be an id. */
 export function checkId(name: string, id: string): string {
   if (idPattern.test(id)) return id;
   throw invalidField(name, "1 to 128 of the characters A-Z a-z 0-9 . _ : -, and not . or .. alone");
 }
 
-/** The id of a conversation that a message opens without naming one: the same for every retry. */
+/** Returns the id of a conversation that a message opens without naming one: the same for every retry. */
 export function derivedConversationId(owner: string, messageId: string): string {
   return `c.${derived(owner, messageId)}`;
 }
 
-/** The id of the message that a fork begins with, where it was given none: the same for every retry. */
+/** Returns the id of the message that a fork begins with, if it was given none: the same for every retry. */
 export function derivedMessageId(owner: string, conversationId: string): string {
   return `m.${derived(owner, conversationId)}`;
 }
@@ -113,16 +113,16 @@ function derived(owner: string, from: string): string {
 }
 
 /**
- * Admits what clients send: one transaction that writes the receipt together with the user's row and the new
- * turn, or with an entry in the queue. What was admitted is never lost; what was refused left no trace. Where the
- * store's answer is lost, the caller learns that the outcome is unknown and may send the same again, and the node
- * finds out on its own whether it now holds a turn.
+ * Admits what clients send: one transaction that writes the receipt together with the user's row and the new turn, or
+ * with an entry in the queue. An admitted message is never lost; a refused one leaves no trace. If the store's answer
+ * is lost, the caller is informed that the outcome is unknown and may send the same again, and the node finds out by
+ * itself if it now holds a turn.
  */
 export class Inbox {
   readonly #env: InboxUses;
   readonly #coordinator: Coordinator;
   readonly #recovery: Pick<Recovery, "resolveUnknown">;
-  /** Admissions under way, by owner: each may become a running turn. */
+  /** Admissions in progress, by owner: each may become a running turn. */
   readonly #admitting = new Map<string, number>();
 
   constructor(env: InboxUses, coordinator: Coordinator, recovery: Pick<Recovery, "resolveUnknown">) {
@@ -143,7 +143,8 @@ export class Inbox {
     const { message, ifBusy, turnId } = admission;
     const refusal = this.#refusal(owner);
     if (refusal !== undefined) {
-      // A full node still takes what needs no turn of its own: what it has taken before, and what will wait.
+      // A full node still admits what needs no turn of its own: messages it has admitted before, and those that will
+      // wait.
       const isKnown = (await store.findReceipt(conversationId, message.id)) !== null;
       const waits = !isKnown && ifBusy === "queue" && (await store.get(conversationId))?.active !== undefined;
       if (!isKnown && !waits) throw refusal;
@@ -156,7 +157,7 @@ export class Inbox {
     return this.settle(owner, conversationId, message.id, outcome);
   }
 
-  /** The receipt of a message that was sent before, and whose uploads have expired since. */
+  /** Returns the receipt of a message that was sent before, and whose uploads have expired since. */
   async #repeated(owner: string, { conversationId, messageId }: SendInput): Promise<Receipt | undefined> {
     if (messageId === undefined) return undefined;
     const id = conversationId ?? derivedConversationId(owner, messageId);
@@ -169,13 +170,13 @@ export class Inbox {
     return this.#refusal(owner) === undefined;
   }
 
-  /** Refuses where this node has no capacity for one more turn. */
+  /** Refuses if this node has no capacity for one more turn. */
   checkRoom(owner: string): void {
     const refusal = this.#refusal(owner);
     if (refusal !== undefined) throw refusal;
   }
 
-  /** Makes a call that may open a turn: counted from before it, so that a burst cannot slip through. */
+  /** Makes a call that may open a turn: counted from before it, so that a burst cannot exceed the limit. */
   async opening<T>(
     owner: string,
     conversationId: string,
@@ -224,7 +225,7 @@ export class Inbox {
     return this.#prepare(owner, given, await resolveParts(store, parts, this.#env.fileLimits));
   }
 
-  /** Stores files that come with their bytes. What is hashed and kept of them are references. */
+  /** Stores files that come with their bytes. References to them are hashed and kept. */
   async #withStoredFiles(owner: string, input: SendInput): Promise<SendInput> {
     const { message, before } = input;
     const isPlainText = typeof message === "string" && before === undefined;
@@ -237,7 +238,7 @@ export class Inbox {
     };
   }
 
-  /** Messages of another log with their files stored. */
+  /** Stores the files of messages of another log. */
   storedMessages(owner: string, given: readonly GivenMessage[]): Promise<GivenMessage[]> {
     return Promise.all(
       given.map(async (message) => ({ ...message, content: await this.#stored(owner, message.content) })),
@@ -248,7 +249,7 @@ export class Inbox {
     return storeContent(this.#env.root.forOwner(owner), content, this.#env.fileLimits);
   }
 
-  /** Everything that can be refused before the message is admitted. `more` are its parts, with their files. */
+  /** Checks everything that can be refused before the message is admitted. `more` are its parts, with their files. */
   #prepare(owner: string, input: SendInput, more: readonly MessageContentPart[]): AdmitInput {
     const { clock, ids, identity, limits, models } = this.#env;
     this.checkReady();
@@ -263,7 +264,8 @@ export class Inbox {
     const before = this.#beforeOf(input, conversationId, messageId);
     const given = contentOf(input.message, before !== undefined, more);
     checkPlain(given, "message");
-    // Written once, for the size and for the hash. Files stand in it as they were named: a retry names them likewise.
+    // Written once, for the size and for the hash. Files appear in it as they were named: a retry names them the same
+    // way.
     const contentText = JSON.stringify([...given, ...(input.parts ?? [])]);
     this.#checkText("message", contentText);
     const content = [...given, ...more];
@@ -311,7 +313,7 @@ export class Inbox {
     return this.givenMessages(before, conversationId, messageId);
   }
 
-  /** Copies messages of another log, or refuses them; those without an id get one behind `prefix`. */
+  /** Copies messages of another log, or refuses them; those without an id get one derived from `prefix`. */
   givenMessages(
     given: readonly GivenMessage[],
     conversationId: string,
@@ -354,13 +356,13 @@ export class Inbox {
     return structuredClone(metadata);
   }
 
-  /** Refuses while this node takes no work: because it shuts down, or has lost touch with the store. */
+  /** Refuses while this node accepts no work: because it shuts down, or has lost contact with the store. */
   checkReady(): void {
     if (this.#coordinator.draining) throw new ParleyError("draining");
     if (!this.#coordinator.alive()) throw new ParleyError("store_unavailable");
   }
 
-  /** Starts what an admission opened, and answers. */
+  /** Starts the turn that an admission opened, and returns the receipt. */
   settle(owner: string, conversationId: string, messageId: string, outcome: AdmitOutcome): Receipt {
     if (outcome.kind === "known") {
       const { outcome: before, turnId } = outcome;
@@ -381,7 +383,7 @@ export class Inbox {
     return { conversationId, messageId, outcome: "queued", repeated: false, queue: outcome.queue };
   }
 
-  /** Refuses parts that take more than a message may. */
+  /** Refuses parts that are larger than a message may be. */
   checkSize(name: string, parts: readonly MessageContentPart[]): void {
     checkPlain(parts, name);
     this.#checkText(name, JSON.stringify(parts));
@@ -389,7 +391,7 @@ export class Inbox {
 
   #checkText(name: string, text: string): void {
     const limit = this.#env.limits.messageBytes;
-    // A UTF-16 unit takes at most three bytes, so that most messages need not be counted.
+    // A UTF-16 unit takes at most three bytes, so most messages need not be counted.
     if (text.length * 3 <= limit) return;
     const bytes = utf8Length(text);
     if (bytes <= limit) return;
@@ -412,16 +414,16 @@ function hashedBefore(before: readonly ConversationMessage[] | undefined): strin
   return before === undefined ? "" : `,${JSON.stringify(before.map(({ role, content }) => [role, content]))}`;
 }
 
-/** Stands for a message that says nothing: what is before it is to be answered. Models are not shown it. */
+/** Part of an empty message, which asks for an answer to the messages before it. Models are not shown it. */
 const nothingSaid: MessageContentPart = { type: "metadata", data: { type: "continue" } };
 
-/** The name of the first file, for a message that says nothing else. */
+/** Returns the name of the first file, for a message without other content. */
 function fileNameIn(content: readonly MessageContentPart[]): string {
   for (const part of content) if (part.type === "file" && part.filename !== undefined) return part.filename;
   return "";
 }
 
-/** The message itself, which may say nothing where there are other parts, or messages before it. */
+/** Returns the content of the message, which may be empty if there are other parts, or messages before it. */
 function contentOf(
   message: SendInput["message"],
   mayBeEmpty: boolean,
@@ -438,7 +440,7 @@ function isBlank(part: MessageContentPart): boolean {
   return part.type === "text" && part.text.trim() === "";
 }
 
-/** A part as it counts for the size of its message: the bytes of a file have a bound of their own. */
+/** Returns a part as it counts for the size of its message: the bytes of a file have their own limit. */
 function withoutBytes(part: MessageContentPart): object {
   return part.type === "file" && "data" in part ? { ...part, data: "" } : part;
 }

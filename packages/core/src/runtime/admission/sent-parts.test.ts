@@ -230,7 +230,7 @@ describe("content that is given as parts", () => {
     const { chunks } = await me.history({ conversationId: "c1" });
     expect(JSON.stringify(chunks)).not.toContain(data);
     expect(chunks[1]?.chunk).toMatchObject({ file: { seq: 2, name: "a.pdf", mediaType: "application/pdf" } });
-    // The same again is the same message: what is compared are references.
+    // The same again is the same message: references are compared.
     const again = { conversationId: "c1", messageId: "m1", message: [pdf] };
     const first = await me.send(again);
     expect(await me.send(again)).toMatchObject({ turnId: first.turnId });

@@ -9,9 +9,9 @@ import { type FilePlace, type OpenedFile, openFile } from "../files/opened-file.
 import { hasBytes, storeFile } from "../files/stored-parts.js";
 
 /**
- * The parts of a message as they are kept. A file is named by its upload or by another message of the same owner; what
- * is kept is which bytes it has. The message refers to them from its admission on; where they are gone by then, the
- * store refuses it.
+ * Returns the parts of a message as they are stored. A file is named by its upload or by another message of the same
+ * owner; a reference to its bytes is stored. The message refers to them from its admission on; if they are gone by
+ * then, the store refuses it.
  */
 export async function resolveParts(
   store: LogStore,
@@ -35,8 +35,8 @@ export async function resolveParts(
 }
 
 /**
- * The content of a message that somebody gave as parts, as it is kept: files with their bytes are stored, and those that
- * name a file of this server by its address refer to it. Content without files is returned as it is.
+ * Returns the content of a message that was given as parts, as it is stored: files with their bytes are stored, and
+ * those that name a file of this server by its address refer to it. Content without files is returned as it is.
  */
 export async function storeContent(
   store: LogStore,
@@ -62,7 +62,9 @@ export async function storeContent(
   return stored;
 }
 
-/** Content in which files that are named by an address of this server refer to it. Bytes stay where they are. */
+/**
+ * Returns content in which files that are named by an address of this server refer to it. Bytes stay where they are.
+ */
 export async function resolveAddresses(
   store: LogStore,
   content: readonly MessageContentPart[],
@@ -75,7 +77,7 @@ export async function resolveAddresses(
   );
 }
 
-/** The file that an address of this server names; undefined for any other address. */
+/** Returns the file that an address of this server names; undefined for any other address. */
 function placeOf(address: string | undefined): FilePlace | undefined {
   const [, conversationId, seq] = /^\/conversations\/([^/?#]+)\/files\/(\d{1,15})$/.exec(address ?? "") ?? [];
   if (conversationId === undefined || seq === undefined) return undefined;
@@ -113,7 +115,7 @@ async function resolveFile(store: LogStore, place: FilePlace, name: string): Pro
   }
 }
 
-/** The size of an image in pixels, from the first piece of its bytes. */
+/** Returns the size of an image in pixels, from the first piece of its bytes. */
 async function sizeOfImage({ mediaType, size, read }: OpenedFile): Promise<ImageSize | undefined> {
   if (!mediaType.startsWith("image/")) return undefined;
   for await (const head of read(0, Math.min(size, pieceBytes))) return imageSize(head);

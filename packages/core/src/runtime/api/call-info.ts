@@ -3,7 +3,7 @@ import type { ProviderCallInfo, StepId } from "@parley/wire";
 import type { ProviderCallRecord } from "../../ports.js";
 import { wireUsage } from "../../turn/call-usage.js";
 
-/** A provider call as clients see it. */
+/** Converts a provider call to the form that clients see. */
 export function toCallInfo(record: ProviderCallRecord): ProviderCallInfo {
   const { id, createdAt, startedAt, metadata, usage, manifest, stepId, raw, ttftMs, decodeMs, genTotalMs } =
     record;
@@ -22,16 +22,16 @@ export function toCallInfo(record: ProviderCallRecord): ProviderCallInfo {
   };
 }
 
-/** Providers go by their credential's name. */
+/** Returns the model's name; providers are named by their credential. */
 function nameOf({ provider, model }: ProviderCallRecord["metadata"]): string {
   return provider === "" ? model : `${provider}/${model}`;
 }
 
-/** The record that a provider call was told from. What a record has no place for is lost. */
+/** Converts the form that clients see back to a record. Fields that a record does not have are lost. */
 export function fromCallInfo(info: ProviderCallInfo): ProviderCallRecord {
   const { id, stepId, purpose, model, provider, usage, manifest, raw, ttftMs, decodeMs, genTotalMs } = info;
   const prefix = `${provider}/`;
-  // One who does not tell the provider's name for it says the same with or without the credential.
+  // Without the provider's own name for it, the model means the same with and without the credential.
   const own = info.providerModel ?? (model.startsWith(prefix) ? model.slice(prefix.length) : model);
   const metadata = { provider, model: own };
   const isOther = info.providerModel !== undefined && model !== nameOf(metadata);

@@ -10,7 +10,9 @@ import { toQueuePayload } from "../delivery/watchers.js";
 import type { Uses } from "../environment.js";
 import { toCallInfo } from "./call-info.js";
 
-/** A conversation with all that a page shows around its transcript, and the cursor to follow it from. */
+/**
+ * Returns a conversation with everything that a page shows around its transcript, and the cursor to follow it from.
+ */
 export function conversationDetail(
   env: Defaults & Uses<"ownerModels">,
   owner: string,
@@ -49,7 +51,7 @@ export function conversationDetail(
   };
 }
 
-/** A turn with its messages, its provider calls and their manifests. */
+/** Returns a turn with its messages, its provider calls and their manifests. */
 export async function turnDetail(
   store: LogStore,
   conversationId: string,

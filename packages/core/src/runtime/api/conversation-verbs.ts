@@ -23,7 +23,7 @@ type ConversationVerbs = Pick<
   | "remove"
 >;
 
-/** What an owner can do to a conversation as a whole. */
+/** Creates an owner's operations on whole conversations. */
 export function conversationVerbs(scope: OwnerScope): ConversationVerbs {
   const { env, owner, store, coordinator, compactions, openRequests, find, changed } = scope;
   const stop = (conversationId: string) => stopTurn(scope, conversationId);
@@ -105,7 +105,7 @@ export function conversationVerbs(scope: OwnerScope): ConversationVerbs {
   };
 }
 
-/** Marks the turn, and sees to it that someone obeys: at once here, or by taking it over from a silent node. */
+/** Marks the turn, and makes sure that a node stops it: immediately here, or by taking it over from a silent node. */
 async function stopTurn(scope: OwnerScope, conversationId: string): Promise<{ abortedTurn: boolean }> {
   const { env, owner, store, coordinator, compactions, recovery } = scope;
   const lease = await store.requestStop(conversationId);
@@ -144,7 +144,7 @@ async function forkConversation(
           conversationId: newId,
           message: input.message,
           parts: input.parts,
-          // Whoever asks for the same fork again asks for the same message.
+          // A repeated request for the same fork is for the same message.
           messageId: input.messageId ?? (input.id === undefined ? undefined : derivedMessageId(owner, newId)),
           model: input.model,
           reasoningEffort: input.reasoningEffort,
@@ -168,7 +168,7 @@ async function forkConversation(
   scope.changed(forked.conversation.log);
   const turn: OpenedTurn | undefined = forked.turn;
   if (turn !== undefined) coordinator.run(owner, newId, turn);
-  // Whoever asks again is told the same, also when the turn is elsewhere or over by now.
+  // A repeated request gets the same result, even if the turn is on another node or over by now.
   const known = turn ?? (admit === undefined ? null : await store.findReceipt(newId, admit.message.id));
   return {
     conversation: toMeta(env, forked.conversation),

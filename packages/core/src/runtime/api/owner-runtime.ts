@@ -33,7 +33,7 @@ import type { InputApi } from "../input/input-verbs.js";
 import type { UnkeptInput } from "../turns/unkept-turn.js";
 import type { WebhookApi } from "../webhooks/webhook-verbs.js";
 
-/** A change of settings; null puts one back to its default. */
+/** A change of settings; null resets one to its default. */
 export type SettingsChange = {
   readonly [Key in keyof ConversationSettings]?: ConversationSettings[Key] | null;
 };
@@ -62,22 +62,22 @@ export interface QueueApi {
     },
   ): Promise<QueuePayload>;
   remove(conversationId: string, messageId: string): Promise<QueuePayload>;
-  /** Goes on after a pause. On an idle conversation the next turn opens at once. */
+  /** Continues after a pause. On an idle conversation the next turn opens immediately. */
   resume(conversationId: string): Promise<{ readonly queue: QueuePayload; readonly turnId?: string }>;
 }
 
-/** Everything one owner can do. Ids of other owners behave as unknown. */
+/** Operations of one owner. Ids of other owners behave as unknown. */
 export interface OwnerRuntime {
-  /** Admits a message. Resolves when it is durable; the turn runs on its own. */
+  /** Admits a message. Resolves when it is durable; the turn runs independently. */
   send(input: SendInput): Promise<Receipt>;
   /**
-   * Sends a message when it is first read, and gives the events of its turn up to `turn-sealed`. Refused with
-   * `turn_active` while another turn runs. Whoever stops reading leaves the turn running.
+   * Sends a message when it is first read, and yields the events of its turn up to `turn-sealed`. Refused with
+   * `turn_active` while another turn runs. The turn continues if the reader stops reading.
    */
   chat(input: Omit<SendInput, "ifBusy">): AsyncIterable<CursoredEvent>;
   /**
-   * Runs a turn that is not kept, for callers that keep the conversation themselves: its events, up to `done`. A call of
-   * the caller's own tools ends it. It ends when its reader leaves.
+   * Runs a turn that is not kept, for callers that keep the conversation themselves: yields its events, up to `done`.
+   * A call of the caller's own tools ends it. It ends when its reader leaves.
    */
   runUnkept(input: UnkeptInput): AsyncIterable<AgentEvent>;
   /** Appends messages outside turns, in order; the next turn sees them. `turn_active` while a turn runs. */
@@ -86,7 +86,7 @@ export interface OwnerRuntime {
   hide(conversationId: string, hidden: Omit<HiddenEntry, "type">): Promise<void>;
   /** Finds the first seq of a message, own or inherited. Undefined for an unknown one, and while it waits. */
   seqOf(conversationId: string, messageId: string): Promise<number | undefined>;
-  /** Finds a turn without knowing its conversation; the newest one where imports have repeated it. */
+  /** Finds a turn without knowing its conversation; the newest one if imports have repeated it. */
   findTurn(turnId: string): Promise<
     | {
         readonly conversationId: string;
@@ -95,7 +95,10 @@ export interface OwnerRuntime {
       }
     | undefined
   >;
-  /** The tools that every turn is offered now, and the servers they come from, with the owner's own logins. */
+  /**
+   * Returns the tools that every turn is currently offered, and the servers they come from, with the owner's own
+   * logins.
+   */
   tools(): Promise<ToolsResponse>;
   readonly queue: QueueApi;
   /** Calls that wait for a person or for the caller. */
@@ -104,11 +107,11 @@ export interface OwnerRuntime {
   readonly webhooks: WebhookApi;
   /** Files: uploads, and those of messages. */
   readonly files: FileApi;
-  /** Asks the running turn to stop. Its partial answer is kept, the queue is paused. Idempotent. */
+  /** Requests the running turn to stop. Its partial answer is kept, the queue is paused. Idempotent. */
   stop(conversationId: string): Promise<{ readonly abortedTurn: boolean }>;
   /** Stops a running turn, pauses the queue and hides the conversation. A send reopens it. */
   close(conversationId: string): Promise<{ readonly abortedTurn: boolean }>;
-  /** Unhides it, and asks every watcher to show it. */
+  /** Unhides it, and notifies every watcher to show it. */
   open(conversationId: string): Promise<void>;
   create(input: ConversationSettings & { readonly id?: string | undefined }): Promise<{
     readonly conversation: ConversationMeta;
@@ -127,8 +130,8 @@ export interface OwnerRuntime {
   }): Promise<{ readonly conversations: readonly ConversationMeta[]; readonly nextBefore?: string }>;
   meta(conversationId: string): Promise<ConversationDetail>;
   /**
-   * What is set, and beside it what the next turn uses. `defaultThreshold` is the `compactThreshold` that holds where
-   * none is; absent when the window of the model is unknown.
+   * Returns the settings, and beside them what the next turn uses. `defaultThreshold` is the `compactThreshold` that
+   * applies if none is set; absent if the window of the model is unknown.
    */
   settings(conversationId: string): Promise<
     ConversationSettings & {
@@ -144,20 +147,20 @@ export interface OwnerRuntime {
     readonly limit?: number | undefined;
     readonly open?: boolean | undefined;
   }): Promise<HistoryResponse>;
-  /** Of sealed turns, in order: those before the turn `before`, of them the newest `limit`. */
+  /** Returns metrics of sealed turns, in order: of those before the turn `before` the newest `limit`. */
   metrics(
     conversationId: string,
     query?: { readonly limit?: number | undefined; readonly before?: string | undefined },
   ): Promise<readonly TurnMetrics[]>;
-  /** Tokens and cost of the owner's calls over days in UTC: of sealed turns, and of calls outside turns. */
+  /** Returns tokens and cost of the owner's calls over days in UTC: of sealed turns, and of calls outside turns. */
   usage(query?: Omit<UsageQuery, "owner" | "owners">): Promise<UsageResponse>;
   turn(conversationId: string, turnId: string): Promise<TurnDetail>;
-  /** Waits for a running turn, then the last assistant text; of a turn that waits for input, at once. */
+  /** Waits for a running turn, then returns the last assistant text; for a turn that waits for input, immediately. */
   last(conversationId: string, options?: { readonly signal?: AbortSignal }): Promise<LastResponse>;
   compact(conversationId: string, request?: CompactRequest): Promise<CompactionResult>;
   previewCompaction(conversationId: string, request?: CompactRequest): Promise<CompactionPreview>;
   undoCompaction(conversationId: string): Promise<ConversationMeta>;
-  /** A new conversation that shares the log up to `atSeq`; with a message, its first turn opens at once. */
+  /** Creates a conversation that shares the log up to `atSeq`; with a message, its first turn opens immediately. */
   fork(input: {
     readonly conversationId: string;
     readonly atSeq: number;
@@ -169,7 +172,7 @@ export interface OwnerRuntime {
     readonly reasoningEffort?: ReasoningEffort | undefined;
     readonly instructions?: string | undefined;
     readonly tools?: SendInput["tools"] | undefined;
-    /** A chat that is at the fork from now on, in the same transaction: see `branchOf`. */
+    /** A chat that points to the fork from now on, in the same transaction: see `branchOf`. */
     readonly chatId?: string | undefined;
     readonly toolNames?: SendInput["toolNames"];
     readonly maxOutputTokens?: SendInput["maxOutputTokens"];
@@ -178,17 +181,21 @@ export interface OwnerRuntime {
     readonly before?: SendInput["before"];
   }): Promise<{ readonly conversation: ConversationMeta; readonly turnId?: string }>;
   /**
-   * The conversation that a chat is at: the newest fork that was made with its `chatId`, else the conversation of this
-   * id, which need not exist. For clients that keep one id while answers are edited and regenerated.
+   * Returns the conversation that a chat points to: the newest fork that was made with its `chatId`, otherwise the
+   * conversation of this id, which need not exist. For clients that keep one id while answers are edited and
+   * regenerated.
    */
   branchOf(chatId: string): Promise<string>;
-  /** The turn that a message belongs to, own or inherited. Undefined for an unknown one, and while it waits. */
+  /** Returns the turn of a message, own or inherited. Undefined for an unknown one, and while it waits. */
   turnOf(conversationId: string, messageId: string): Promise<string | undefined>;
-  /** The conversation as lines, its sealed part whole: what `importLines` takes, here or on another server. */
+  /**
+   * Yields the conversation as lines, its sealed part whole: the input of `importLines`, here or on another server.
+   */
   exportLines(conversationId: string): AsyncIterable<ExportLine>;
   /**
-   * Makes a conversation of exported lines, under `id` or the one it had. All of it or nothing: `invalid_request` names
-   * the line that cannot be kept. The same lines again change nothing; other ones under that id are `message_conflict`.
+   * Creates a conversation from exported lines, under `id` or the one it had. All of it or nothing: `invalid_request`
+   * names the line that cannot be kept. The same lines again change nothing; other ones under that id are
+   * `message_conflict`.
    */
   importLines(
     lines: AsyncIterable<ExportLine> | Iterable<ExportLine>,
@@ -200,24 +207,24 @@ export interface OwnerRuntime {
     readonly limit?: number | undefined;
     readonly conversationId?: string | undefined;
   }): Promise<SearchResult>;
-  /** Removes a conversation; with `unusedForMs`, only where nothing has happened in it for so long and no turn runs. */
+  /** Removes a conversation; with `unusedForMs`, only if nothing has happened in it for so long and no turn runs. */
   remove(
     conversationId: string,
     options?: { readonly cascade?: boolean | undefined; readonly unusedForMs?: number | undefined },
   ): Promise<readonly string[]>;
   /** Follows a conversation from a cursor on, or from the open turn's first event. */
   subscribe(conversationId: string, cursor?: string): Subscription;
-  /** The same with callbacks: one call per frame and no promise. Returns a function that leaves. */
+  /** Follows a conversation with callbacks: one call per frame and no promise. Returns a function that leaves. */
   attach(conversationId: string, cursor: string | undefined, subscriber: Subscriber): () => void;
-  /** Refuses what `attach` would end with at once, for those who have to know before they begin to answer. */
+  /** Refuses a cursor that would end `attach` immediately, for callers that have to know before they respond. */
   checkCursor(conversationId: string, cursor: string | undefined): Promise<void>;
   /**
-   * Follows one turn with callbacks, from its first event to `turn-sealed` or to the status that says that it waits.
-   * Returns a function that leaves.
+   * Follows one turn with callbacks, from its first event to `turn-sealed` or to the status that reports that it
+   * waits. Returns a function that leaves.
    */
   followTurn(conversationId: string, turnId: string, follower: TurnFollower): () => void;
-  /** The events of one turn from its first to `turn-sealed`, or to the status that says that it waits. */
+  /** Yields the events of one turn from its first to `turn-sealed`, or to the status that reports that it waits. */
   events(conversationId: string, turnId: string): AsyncIterable<CursoredEvent>;
-  /** Hears of every change in the owner's conversations. Returns a function that stops. */
+  /** Notifies the listener of every change in the owner's conversations. Returns a function that stops it. */
   watch(listener: (event: WatchEvent) => void): Promise<() => void>;
 }

@@ -2,17 +2,17 @@ import { ParleyError } from "../../errors.js";
 import type { ConversationRecord, LogStore } from "../../ports/log-store.js";
 import type { Services } from "../services.js";
 
-/** The services of a runtime, and the owner who is asking. */
+/** The services of a runtime, and the owner of the request. */
 export interface OwnerScope extends Services {
   readonly owner: string;
   readonly store: LogStore;
-  /** The owner's conversation, or `conversation_not_found`. */
+  /** Returns the owner's conversation, or throws `conversation_not_found`. */
   find(conversationId: string): Promise<ConversationRecord>;
-  /** Announces a change of one of the owner's conversations. */
+  /** Publishes a change of one of the owner's conversations. */
   changed(log: number): void;
 }
 
-/** One owner's view of the services. */
+/** Returns the services as one owner sees them. */
 export function ownerScope(services: Services, owner: string): OwnerScope {
   const { env } = services;
   const store = env.root.forOwner(owner);

@@ -11,7 +11,7 @@ import { ownerScope } from "./owner-scope.js";
 import { queueVerbs } from "./queue-verbs.js";
 import { readingVerbs } from "./reading-verbs.js";
 
-/** One owner's verbs. */
+/** Creates one owner's operations. */
 export function createOwnerRuntime(services: Services, owner: string): OwnerRuntime {
   const { env, inbox, subscriptions, compactions } = services;
   const scope = ownerScope(services, owner);
@@ -20,7 +20,7 @@ export function createOwnerRuntime(services: Services, owner: string): OwnerRunt
     send: (input) => inbox.send(owner, input),
     async *chat(input) {
       const { conversationId, turnId } = await inbox.send(owner, { ...input, ifBusy: "reject" });
-      // Sent before, to wait: its turn has not come.
+      // It was sent before with a queue mode, and its turn has not opened yet.
       if (turnId === undefined) throw new ParleyError("turn_active", "The message waits in the queue");
       yield* subscriptions.events(owner, conversationId, turnId);
     },

@@ -6,7 +6,7 @@ import type { QueueApi } from "./owner-runtime.js";
 import type { OwnerScope } from "./owner-scope.js";
 import { untilSealed } from "./until-sealed.js";
 
-/** One owner's hand on the queues of its conversations. */
+/** Creates one owner's operations on the queues of its conversations. */
 export function queueVerbs(scope: OwnerScope): QueueApi {
   const { env, owner, store, inbox, coordinator, changed } = scope;
   return {
@@ -37,7 +37,7 @@ export function queueVerbs(scope: OwnerScope): QueueApi {
     async resume(conversationId) {
       inbox.checkReady();
       inbox.checkRoom(owner);
-      // A turn that is being stopped pauses the queue when it ends: what is asked for after the stop comes after that.
+      // A turn that is being stopped pauses the queue when it ends: requests after the stop take effect after that.
       const { active, log } = await scope.find(conversationId);
       if (active?.purpose === "turn" && active.stopRequested)
         await untilSealed(scope, conversationId, active.turnId);

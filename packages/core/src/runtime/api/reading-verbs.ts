@@ -33,7 +33,7 @@ type ReadingVerbs = Pick<
   | "search"
 >;
 
-/** What an owner can read. Nothing is changed by it. */
+/** Creates an owner's read operations. They change nothing. */
 export function readingVerbs(scope: OwnerScope): ReadingVerbs {
   const { owner, env, store, coordinator, find } = scope;
   return {
@@ -116,7 +116,7 @@ export function readingVerbs(scope: OwnerScope): ReadingVerbs {
     async search({ q, limit = defaultListLimit, conversationId }) {
       if (q.trim() === "") throw invalidField("q", "what to search for");
       if (conversationId !== undefined) await find(conversationId);
-      // Whoever searches soon searches again.
+      // A user that searches will probably search again soon.
       env.searchIndexer.wake(owner);
       return store.search({
         q,
@@ -127,7 +127,7 @@ export function readingVerbs(scope: OwnerScope): ReadingVerbs {
   };
 }
 
-/** Names the model that is asked for, and the one that conversations without any use. */
+/** Returns the requested model, and the one that conversations without any use. */
 function modelFilter(defaultModel: string | undefined, model: string) {
   return { model, ...omitUndefined({ defaultModel }) };
 }

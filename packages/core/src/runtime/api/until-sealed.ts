@@ -2,7 +2,7 @@ import { ParleyError } from "../../errors.js";
 import { onAbort } from "../../messages/abort.js";
 import type { OwnerScope } from "./owner-scope.js";
 
-/** Waits until a turn has ended, or waits for input, on whichever node it runs. `canceled` when the signal comes first. */
+/** Waits until a turn has ended, or waits for input, on any node. `canceled` if the signal aborts first. */
 export async function untilSealed(
   { owner, subscriptions }: OwnerScope,
   conversationId: string,

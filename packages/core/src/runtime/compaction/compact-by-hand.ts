@@ -29,14 +29,14 @@ interface Running {
   readonly turnId: string;
   /** Stops the compaction. */
   readonly abort: AbortController;
-  /** Its lease is, or may be, another node's. */
+  /** Aborted when its lease is, or may be, another node's. */
   readonly lost: AbortController;
   readonly ended: Promise<void>;
 }
 
 /**
- * Compactions that someone asked for. Each holds the conversation's lease while the model writes, so that sends
- * wait in the queue, and lets the queue go on when it is done, failed or stopped.
+ * Compactions that a user requested. Each holds the conversation's lease while the model writes, so that sends wait
+ * in the queue, and lets the queue continue when it is done, failed or stopped.
  */
 export class HandCompactions {
   readonly #env: HandCompactionUses;
@@ -58,7 +58,7 @@ export class HandCompactions {
     this.#follower = follower;
   }
 
-  /** Whether a compaction of this conversation runs here. */
+  /** True if a compaction of this conversation runs here. */
   active(log: number): boolean {
     return this.#running.has(log);
   }
@@ -70,7 +70,7 @@ export class HandCompactions {
   ): Promise<CompactionPreview> {
     const record = await store.get(conversationId);
     if (record === null) throw new ParleyError("conversation_not_found");
-    // Named for what follows; a preview itself asks no model.
+    // Used by the compaction that follows; a preview itself calls no model.
     if (request.modelName !== undefined) this.#env.models.resolve(request.modelName, "modelName");
     const keep = keepCount(request, this.#env);
     const plan = await planCompaction(this.#env, store, conversationId, keepNewest(keep));
@@ -93,7 +93,7 @@ export class HandCompactions {
     await Promise.all(all.map(({ ended }) => ended));
   }
 
-  /** The node lost touch with the store for too long: all its leases may be another's. */
+  /** Ends all compactions: the node lost contact with the store for too long, so its leases may be another's. */
   loseAll(): void {
     for (const { abort, lost } of this.#running.values()) {
       lost.abort();
@@ -155,7 +155,7 @@ export class HandCompactions {
         lost,
       );
       ({ next } = written);
-      // Where this node's subscribers are behind, the next turn catches up with it, or a look if there is none.
+      // If this node's subscribers are behind, the next turn catches up with it, or a read if there is none.
       if (!this.#follower.publishRows(log, [written.entry]) && next === undefined) {
         await this.#follower.look(log);
       }
@@ -185,7 +185,7 @@ export class HandCompactions {
     }
   }
 
-  /** Lets the queue go on without a compaction. A lease that is another's by now is none of ours. */
+  /** Lets the queue continue without a compaction. A lease that another node holds by now is left alone. */
   async #endLease(
     store: LogStore,
     lease: { readonly conversationId: string; readonly turnId: string; readonly fence: number },

@@ -26,19 +26,19 @@ export interface CompactableTurn {
   readonly store: LogStore;
   readonly live: OpenTurn;
   readonly binding: OwnerModel;
-  /** The turn's own input: it stays, whatever it takes. */
+  /** The turn's own input: it stays, whatever its size. */
   readonly userMessages: readonly ConversationMessage[];
   /** Aborts when the turn is stopped. */
   readonly signal: AbortSignal;
-  /** Aborts when the turn is another node's. */
+  /** Aborts when the turn is taken over by another node. */
   readonly lost: SignalHolder;
 }
 
 /**
- * Compacts in the middle of a turn: before a step whose request passes the conversation's threshold, or no longer
- * fits, what is old is summed up under the turn's own lease, at most once for the step. Where that would gain
- * nothing, or the model fails to write the summary, the turn goes on with what fits; the reason is reported, and
- * nothing is tried again until the request has grown as the policy says.
+ * Compacts in the middle of a turn: before a step whose request exceeds the conversation's threshold, or no longer
+ * fits, old messages are summarized under the turn's own lease, at most once for the step. If that would gain
+ * nothing, or the model fails to write the summary, the turn continues with what fits; the reason is reported, and
+ * nothing is tried again until the request has grown as the policy requires.
  */
 export class TurnCompactor {
   readonly #turn: CompactableTurn;
@@ -48,7 +48,7 @@ export class TurnCompactor {
     this.#turn = turn;
   }
 
-  /** Returns whether a summary was added, so that the context has to be built again. `onCall` gets each call. */
+  /** Returns true if a summary was added, so that the context has to be built again. `onCall` gets each call. */
   async before(
     record: ConversationRecord,
     context: StepContext & { readonly truncated: boolean; readonly estimatedTokens: number },

@@ -1,6 +1,6 @@
 /**
- * Decides when a conversation is compacted on its own, how much of it a compaction leaves as it is, and whether a
- * summary is worth keeping. All figures are tokens unless said otherwise.
+ * Decides when a conversation is compacted automatically, how much of it a compaction leaves as it is, and if a
+ * summary is worth keeping. All figures are tokens unless stated otherwise.
  */
 export interface CompactionPolicy {
   /**
@@ -8,18 +8,18 @@ export interface CompactionPolicy {
    * is the conversation's own threshold, if it has one.
    */
   threshold(conversation: { readonly contextWindow: number; readonly setting?: number | undefined }): number;
-  /** Returns how many of the newest messages a compaction by hand keeps when the caller names no number. */
+  /** Returns the number of newest messages that a compaction by hand keeps if the caller gives none. */
   keepLastN(): number;
   /**
-   * Returns how much an automatic compaction keeps: of the newest messages, and of the turn's newest step, which the
-   * model has not answered yet.
+   * Returns the amount that an automatic compaction keeps: of the newest messages, and of the turn's newest step,
+   * which the model has not answered yet.
    */
   kept(threshold: number): { readonly tokens: number; readonly newestStepTokens: number };
-  /** Returns whether a summary is enough shorter than what it covers. */
+  /** Returns true if a summary is enough shorter than what it covers. */
   isWorthwhile(summary: { readonly summaryTokens: number; readonly coveredTokens: number }): boolean;
   /** Returns the request size below which nothing is tried again after a compaction that gained nothing. */
   retryAbove(requestTokens: number): number;
-  /** Returns how much of the conversation one request for a summary carries. */
+  /** Returns the amount of the conversation that one request for a summary carries. */
   pieceTokens(contextWindow: number): number;
   /** Returns the length, in characters, at which arguments and results of tools are cut for the summary. */
   clipCharacters(): number;
@@ -27,7 +27,7 @@ export interface CompactionPolicy {
 
 /** The numbers of the default policy. */
 export interface CompactionRules {
-  /** The share of the window at which a conversation is compacted on its own; 0 for never. */
+  /** Share of the window at which a conversation is compacted automatically; 0 for never. */
   readonly thresholdShare: number;
   /** Messages that a compaction by hand keeps. */
   readonly keepLastN: number;
@@ -41,12 +41,12 @@ export interface CompactionRules {
   readonly growthBeforeRetry: number;
   /** The share of the window that one request for a summary fills with the conversation. */
   readonly pieceShare: number;
-  /** The least that such a request carries, however small the window is. */
+  /** Minimum that such a request carries, however small the window is. */
   readonly smallestPiece: number;
   readonly clipCharacters: number;
 }
 
-/** The numbers of a policy that chooses none. */
+/** Numbers of the default policy. */
 export const defaultCompactionRules: CompactionRules = {
   thresholdShare: 0.8,
   keepLastN: 10,
@@ -59,7 +59,7 @@ export const defaultCompactionRules: CompactionRules = {
   clipCharacters: 4_000,
 };
 
-/** Creates the default policy, with other numbers where given. */
+/** Creates the default policy, with the given numbers in place of the defaults. */
 export function createCompactionPolicy(rules: Partial<CompactionRules> = {}): CompactionPolicy {
   const all = { ...defaultCompactionRules, ...rules };
   return {

@@ -29,7 +29,7 @@ const env = {
 };
 const turnId = "t";
 
-/** A log that can be read from its newest end, in pages of any size. */
+/** Returns a log that can be read from its newest end, in pages of any size. */
 function storeOf(entries: readonly HistoryEntry[], pageSize = 3): LogStore {
   const store: Pick<LogStore, "readNewest"> = {
     async readNewest({ before = Number.MAX_SAFE_INTEGER }) {
@@ -224,7 +224,7 @@ describe("summing up", () => {
     await provider.called(1);
     abort.abort();
     await expect(summary).rejects.toMatchObject({ code: "canceled" });
-    // It was made, and may have cost something: nobody knows what.
+    // It was made, and may have cost something; the amount is unknown.
     expect(made).toMatchObject([{ purpose: "compaction" }]);
     expect(made[0]).not.toHaveProperty("cost");
   });

@@ -21,7 +21,7 @@ Keep: what the user wants and has decided, facts, names, numbers, file names, co
 Leave out: greetings, repetition, reasoning that led nowhere.
 Write in the language of the conversation, in short factual lines, newest state first where things changed. Do not address anyone and do not continue the conversation.`;
 
-/** What a compaction would cover, oldest first, with the summary in force before it. */
+/** Messages that a compaction would cover, oldest first, with the summary in force before it. */
 export interface CompactionPlan {
   readonly covered: readonly HistoryEntry[];
   readonly kept: number;
@@ -32,9 +32,9 @@ export interface CompactionPlan {
 }
 
 /**
- * Chooses what to cover: everything that no summary covers yet, but for the newest messages. `keep` tells from
- * the newest message on whether one more stays as it is. The cut never falls between a call and its result.
- * Undefined where nothing would be gained.
+ * Chooses what to cover: everything that no summary covers yet, except the newest messages. `keep` decides, from the
+ * newest message on, if one more stays as it is. The cut is never between a call and its result. Undefined if nothing
+ * would be gained.
  */
 export async function planCompaction(
   env: Uses<"tokens">,
@@ -54,7 +54,7 @@ export async function planCompaction(
     });
     for (const entry of page.entries) {
       if (earlier !== undefined && (entry.lastSeq ?? 0) <= (earlier.covers?.toSeq ?? 0)) continue;
-      // The newest summary in force stands for all that it covers; what it replaced is left out with it.
+      // The newest summary in force replaces everything that it covers; what it replaced is left out with it.
       if (entry.covers !== undefined) earlier ??= entry;
       else entries.push(entry);
     }
@@ -93,8 +93,8 @@ export function keepNewest(n: number): (entry: HistoryEntry, index: number) => b
 }
 
 /**
- * For a compaction inside a turn: keeps the newest messages up to so many tokens, and the turn's own input
- * whatever it takes. The turn's newest step may take more, for the model has not answered to it yet.
+ * For a compaction inside a turn: keeps the newest messages up to so many tokens, and the turn's own input whatever
+ * its size. The turn's newest step may take more, because the model has not answered it yet.
  */
 export function keepTokens(
   env: Uses<"tokens">,
@@ -113,7 +113,7 @@ export function keepTokens(
   };
 }
 
-/** The summary of a plan, for a preview. */
+/** Returns the summary of a plan, for a preview. */
 export function toPreview(plan: CompactionPlan): CompactionPreview {
   return {
     messagesSummarized: plan.covered.length,
@@ -124,12 +124,12 @@ export function toPreview(plan: CompactionPlan): CompactionPreview {
   };
 }
 
-/** The part of a notice to watchers that a plan decides. */
+/** Returns the part of a notice to watchers that a plan decides. */
 export function noticeOf(plan: CompactionPlan): NonNullable<CompactInput["notice"]> {
   return { messagesSummarized: plan.covered.length, messagesKept: plan.kept };
 }
 
-/** The result of a compaction for its caller. */
+/** Returns the result of a compaction for its caller. */
 export function toResult(plan: CompactionPlan, summary: string, archiveId: string): CompactionResult {
   return {
     summary,
@@ -139,8 +139,8 @@ export function toResult(plan: CompactionPlan, summary: string, archiveId: strin
 }
 
 /**
- * Asks the model for the summary. What does not fit its window in one request is summed up piece by piece,
- * each time with the summary so far. `onCall` gets each call, also one that failed.
+ * Requests the summary from the model. Content that does not fit its window in one request is summarized piece by
+ * piece, each time with the summary so far. `onCall` gets each call, also one that failed.
  */
 export async function summarize(
   env: SummaryUses,
@@ -177,7 +177,7 @@ export async function summarize(
   return summary;
 }
 
-/** A text in pieces of at most about so many tokens; none for an empty one. */
+/** Splits a text into pieces of at most about so many tokens; none for an empty one. */
 function* splitText(
   env: Uses<"tokens">,
   binding: OwnerModel,
@@ -190,7 +190,7 @@ function* splitText(
   for (let start = 0; start < text.length; start += size) yield text.slice(start, start + size);
 }
 
-/** The summary as the `system` message that goes into the log. */
+/** Makes the `system` message of the summary that goes into the log. */
 export function summaryMessage(options: {
   readonly id: string;
   readonly conversationId: string;
@@ -218,7 +218,7 @@ export function summaryMessage(options: {
   };
 }
 
-/** `nothing_to_compact`, saying why. */
+/** Returns `nothing_to_compact` with the reason. */
 export function nothingToCompact(
   record: Pick<ConversationRecord, "lastSeq">,
   keepLastN: number,

@@ -2,19 +2,19 @@ import type { ConnectionKind, ConnectionModel, ConnectionSettings } from "@parle
 import type { ErrorCode } from "../../errors.js";
 import type { ModelBinding } from "../models.js";
 
-/** A provider's list of models, or why there is none. `problem` is for people and holds no secret. */
+/** A provider's list of models, or the reason there is none. `problem` is for people and holds no secret. */
 export type Discovered =
   | { readonly models: readonly ConnectionModel[] }
   | { readonly problem: string; readonly code: ErrorCode };
 
-/** The providers that a host can connect to. It is the host that knows their protocols. */
+/** The providers that a host can connect to. The host knows their protocols. */
 export interface ConnectionProviders {
   readonly kinds: readonly ConnectionKind[];
-  /** Throws `invalid_request` for settings that lead nowhere, or where connections may not lead. */
+  /** Throws `invalid_request` for settings that cannot work, or for addresses that connections may not use. */
   check(settings: ConnectionSettings): void;
-  /** Asks the provider for its models. Bounded in time and size; never rejects. */
+  /** Requests the models from the provider. Bounded in time and size; never rejects. */
   discover(settings: ConnectionSettings): Promise<Discovered>;
-  /** Makes the models of a connection ready to be asked. Asks nobody. */
+  /** Makes the models of a connection ready for use. Sends no request. */
   bind(
     name: string,
     settings: ConnectionSettings,
@@ -26,10 +26,10 @@ export interface ConnectionProviders {
 export const connectionLimits = {
   /** Connections that are stored. `limit_exceeded` */
   connections: 50,
-  /** Models of one connection: what a provider lists beyond them is left out. */
+  /** Models of one connection: further ones that a provider lists are left out. */
   models: 500,
   /** Characters of a model's name; longer ones are left out. */
   modelName: 200,
-  /** How often the stored connections are looked at when no wake-up came. */
+  /** Interval at which the stored connections are checked without a wake-up. */
   pollMs: 5_000,
 };

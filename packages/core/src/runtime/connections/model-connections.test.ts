@@ -20,7 +20,7 @@ const bindingOf = (credential: string, model: string): ModelBinding => ({
   contextWindow: 1_000,
 });
 
-/** A provider that has these models for whoever has the key "right". */
+/** Returns a provider that has these models for the key "right". */
 function providersWith(models: ConnectionModel[]): ConnectionProviders & { bound: number } {
   return {
     bound: 0,
@@ -73,7 +73,7 @@ function createWorld(): World {
   };
 }
 
-/** Waits until what was published in this process has been taken in. */
+/** Waits until what was published in this process has been processed. */
 const settled = () => new Promise<void>((resolve) => setImmediate(() => setImmediate(resolve)));
 
 const configured = {

@@ -25,30 +25,30 @@ import {
   settingsText,
 } from "./stored-connection.js";
 
-/** What an administrator does with the connections of an installation. */
+/** Operations of an administrator on the connections of an installation. */
 export interface ConnectionApi {
   /** Those of the configuration first, then those that were added, oldest first. */
   list(): Promise<ConnectionsResponse>;
-  /** Rejects with the provider's refusal, and stores nothing, where it cannot be used. */
+  /** Rejects with the provider's refusal, and stores nothing, if it cannot be used. */
   add(request: AddConnectionRequest): Promise<ConnectionInfo>;
   change(name: string, change: ChangeConnectionRequest): Promise<ConnectionInfo>;
-  /** Returns false where there was none. */
+  /** Returns false if there was none. */
   remove(name: string): Promise<boolean>;
-  /** Asks a provider for its models, with these settings or with those of a connection. */
+  /** Requests the models from a provider, with these settings or with those of a connection. */
   test(settings: ConnectionSettings | string): Promise<TestConnectionResponse>;
 }
 
-/** The connections of a node: what was added on any node serves on all of them. */
+/** The connections of a node: a connection added on any node is available on all of them. */
 export interface ModelConnections extends ConnectionApi {
   /** All models of the node. */
   readonly catalog: ModelCatalog;
-  /** Stored connections that cannot be used. */
+  /** Returns stored connections that cannot be used. */
   problems(): readonly { readonly name: string; readonly problem: string }[];
-  /** The names of stored connections, whether or not they can be used. */
+  /** Returns the names of stored connections, usable or not. */
   stored(): readonly string[];
-  /** True while only the built-in models serve. */
+  /** True while only the built-in models are available. */
   isBuiltInOnly(): boolean;
-  /** Ends the look at what other nodes change. */
+  /** Stops checking for changes of other nodes. */
   close(): void;
 }
 
@@ -56,25 +56,25 @@ export interface ModelConnections extends ConnectionApi {
 export interface ConfiguredConnection {
   readonly info: ConnectionInfo;
   readonly bindings: readonly ModelBinding[];
-  /** Asks its provider for the models. Absent where there is nobody to ask. */
+  /** Requests the models from its provider. Absent if there is no provider to call. */
   discover?(): Promise<Discovered>;
 }
 
-/** What the connections of a node are made of. */
+/** Options of the connections of a node. */
 export interface ConnectionOptions {
   readonly secrets: Secrets;
   readonly providers: ConnectionProviders;
   /** Those of the configuration. Their names win. */
   readonly configured: readonly ConfiguredConnection[];
-  /** Where the configuration is, for people: the answer to whoever wants to change it here. */
+  /** Location of the configuration, for people: shown to a user that wants to change it here. */
   readonly configuredIn?: string;
-  /** Serves while there is no other. */
+  /** Used while there is no other. */
   readonly builtIn?: ConfiguredConnection;
-  /** The model that serves where none is named. Default: the first one. */
+  /** The model that is used if none is named. Default: the first one. */
   readonly defaultModel?: string;
   readonly wake?: Wake;
   readonly clock?: Clock;
-  /** How often other nodes' changes are looked for when no wake-up came; 0: never. */
+  /** Interval at which other nodes' changes are checked without a wake-up; 0: never. */
   readonly pollMs?: number;
   onError?(error: ParleyError): void;
 }
@@ -87,8 +87,8 @@ interface Loaded {
 }
 
 /**
- * Opens the connections of a node. Resolves when those that are stored are loaded, which asks no provider; one that
- * cannot be read is a problem of its own. They are loaded again when another node has changed them.
+ * Opens the connections of a node. Resolves when the stored ones are loaded, which calls no provider; one that cannot
+ * be read is reported as a problem. They are loaded again when another node has changed them.
  */
 export async function openModelConnections(options: ConnectionOptions): Promise<ModelConnections> {
   const connections = new StoredConnections(options);
@@ -208,7 +208,7 @@ class StoredConnections implements ModelConnections {
       apiKey === undefined &&
       before.apiKey !== undefined
     ) {
-      // Whoever may enter keys may not read them: not by sending one to an address of their own, either.
+      // A user that may enter keys may not read them, not even by sending one to an address of their own.
       throw invalidField("apiKey", "a new address needs the key again");
     }
     const settings = this.#checked({ ...before, ...omitUndefined({ apiKey, baseUrl }) });
@@ -250,7 +250,10 @@ class StoredConnections implements ModelConnections {
       : { ok: true, models: bounded(discovered.models), durationMs };
   }
 
-  /** What a provider lists now is what a connection has from now on, unless its models were chosen. */
+  /**
+   * Tests a stored connection. It has the models that the provider lists now from then on, unless its models were
+   * chosen.
+   */
   async #testStored(name: string): Promise<Discovered> {
     const { configured, builtIn, secrets } = this.#options;
     const fixed = [...configured, ...(builtIn === undefined ? [] : [builtIn])].find(
@@ -275,7 +278,7 @@ class StoredConnections implements ModelConnections {
     return this.#options.providers.discover(this.#checked(settings));
   }
 
-  /** The models that were named, with what the provider says of them, else all that it lists. */
+  /** Returns the named models, with the provider's data about them, otherwise all that it lists. */
   async #modelsOf(
     settings: ConnectionSettings,
     named: readonly string[] | undefined,
@@ -348,7 +351,7 @@ class StoredConnections implements ModelConnections {
     this.#options.wake?.notify([0], "models");
   }
 
-  /** One after the other, so that what is loaded last is what was read last. */
+  /** Loads one after the other, so that the last loaded state is the last read one. */
   #load(): Promise<void> {
     const loading = this.#loading.then(() => this.#loadNow());
     this.#loading = loading.catch(() => undefined);
@@ -376,7 +379,9 @@ class StoredConnections implements ModelConnections {
     this.#catalog.replace(bindings, omitUndefined({ defaultModel }));
   }
 
-  /** A connection with its models bound. One that cannot be used has a problem; the others are not affected. */
+  /**
+   * Returns a connection with its models bound. One that cannot be used has a problem; the others are not affected.
+   */
   async #read(record: SecretRecord): Promise<Loaded | undefined> {
     const { secrets, providers, configured } = this.#options;
     if (configured.some(({ info }) => info.name === record.name)) {

@@ -3,15 +3,15 @@ import type { ConnectionInfo, ConnectionModel, ConnectionSettings } from "@parle
 import type { SecretName, SecretRecord } from "../../ports/secret-store.js";
 import { connectionLimits } from "./connection-providers.js";
 
-/** The kind of secret that a connection is. */
+/** Kind of the secret of a connection. */
 export const connectionKind = "provider";
 
-/** The secret of a connection: it is the installation's. */
+/** Returns the name of a connection's secret, which belongs to the installation. */
 export function secretOf(name: string): SecretName {
   return { kind: connectionKind, name };
 }
 
-/** What of a connection may be shown. `chosen`: the models were named, not listed by the provider. */
+/** Facts of a connection that may be shown. `chosen`: the models were named, not listed by the provider. */
 export interface ConnectionFacts {
   readonly kind: string;
   readonly baseUrl?: string;
@@ -20,7 +20,7 @@ export interface ConnectionFacts {
   readonly chosen: boolean;
 }
 
-/** The facts of settings and models, within the bounds. */
+/** Returns the facts of settings and models, within the bounds. */
 export function factsOf(
   { kind, baseUrl, apiKey }: ConnectionSettings,
   models: readonly ConnectionModel[],
@@ -39,7 +39,7 @@ export function factsOf(
   };
 }
 
-/** The facts that a record has. They were written by a node of this or of another version. */
+/** Returns the facts of a record. They were written by a node of this or of another version. */
 export function readFacts({ facts }: SecretRecord): ConnectionFacts {
   const { kind, baseUrl, hasKey, models, chosen } = facts;
   return {
@@ -59,18 +59,18 @@ function readModel(value: unknown): ConnectionModel[] {
   return [{ name, ...omitUndefined({ contextWindow: window }) }];
 }
 
-/** The settings in the value of a secret. What is used is what was encrypted, never the facts beside it. */
+/** Reads the settings in the value of a secret. Only the encrypted value is used, never the facts beside it. */
 export function readSettings(value: string): ConnectionSettings {
   const { kind, baseUrl, apiKey } = JSON.parse(value) as Record<string, string | undefined>;
   return { kind: kind ?? "", ...omitUndefined({ baseUrl, apiKey }) };
 }
 
-/** The settings as the value of a secret. */
+/** Returns the settings as the value of a secret. */
 export function settingsText({ kind, baseUrl, apiKey }: ConnectionSettings): string {
   return JSON.stringify({ kind, baseUrl, apiKey });
 }
 
-/** A stored connection as it is shown. */
+/** Returns a stored connection as it is shown. */
 export function connectionInfo(record: SecretRecord, problem: string | undefined): ConnectionInfo {
   const { kind, baseUrl, hasKey, models } = readFacts(record);
   return {

@@ -2,7 +2,7 @@ import { type CursorPlace, hashRow, parseCursor, type RowCheck } from "@parley/f
 import { invalidField } from "../../errors.js";
 import type { HistoryEntry } from "../../ports.js";
 
-/** Parses the cursor of a request. Throws `invalid_request` for a text that no Parley has ever handed out. */
+/** Parses the cursor of a request. Throws `invalid_request` for a text that no version of Parley has ever issued. */
 export function readCursor(text: string): CursorPlace {
   const place = parseCursor(text);
   if (place === undefined) {

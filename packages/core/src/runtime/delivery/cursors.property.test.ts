@@ -12,7 +12,7 @@ const stepPlan: fc.Arbitrary<StepPlan> = fc.record({
   ),
 });
 
-/** Something that happens while clients come and go. */
+/** Event that happens while clients connect and disconnect. */
 const happening = fc.oneof(
   { weight: 8, arbitrary: fc.record({ do: fc.constant("step" as const), choice: fc.nat({ max: 3 }) }) },
   {
@@ -31,7 +31,7 @@ const happening = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant("compact" as const) }) },
 );
 
-/** How a client that was cut off comes back: how long after, where, and for how many frames. */
+/** Reconnection of a client that was cut off: the delay, the node, and the number of frames. */
 const comeback = fc.record({
   afterHappenings: fc.nat({ max: 6 }),
   node: fc.nat({ max: 1 }),
@@ -45,7 +45,7 @@ interface Wanderer {
   waits: number;
 }
 
-/** Everyone who is connected to the same node and has joined shows the same. */
+/** Checks that all joined clients of the same node show the same. */
 function expectAgreement(node: ClusterNode, reference: Client, wanderers: readonly Wanderer[]): void {
   if (!node.runtime.status().alive || !reference.isJoined) return;
   for (const { client } of wanderers) {
@@ -101,7 +101,7 @@ describe("cursors", () => {
             expect(client.shown).toBe(first.shown);
             expect(client.ended).toBeUndefined();
           }
-          // Nothing that a client shows is anything but the log.
+          // Clients show nothing but the log.
           const fromHistory = new Client(conversationId);
           fromHistory.attach(there);
           await cluster.clock.advance(100);

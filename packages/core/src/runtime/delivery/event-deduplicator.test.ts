@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { EventDeduplicator } from "./event-deduplicator.js";
 import { delta, folded, ids } from "./turn-event.test-support.js";
 
-/** A turn of some steps as its rows tell it: one event per part. */
+/** A turn of some steps as events from its rows: one event per part. */
 const wholeTurn: fc.Arbitrary<TurnEvent[]> = fc
   .array(
     fc.record({
@@ -44,7 +44,7 @@ const wholeTurn: fc.Arbitrary<TurnEvent[]> = fc
     { type: "done", ...ids, reason: "stop" },
   ]);
 
-/** The same turn as it was told live: every text in pieces. */
+/** Returns the same turn as live events: every text in pieces. */
 function inPieces(events: readonly TurnEvent[], size: number): TurnEvent[] {
   return events.flatMap((event): TurnEvent[] => {
     if (event.type !== "text-delta" && event.type !== "reasoning-delta") return [event];

@@ -2,8 +2,8 @@ import { onceKey, type TurnEvent } from "@parley/fold";
 
 /**
  * Remembers which events of a turn were published. A follower reads some events of a turn from the journal and the
- * rest from rows, when a commit came in between: this finds what is still unpublished, so that each event is published
- * once and every text in full, in the order of the turn.
+ * rest from rows, if a commit happened in between: this finds what is still unpublished, so that each event is
+ * published once and every text in full, in the order of the turn.
  */
 export class EventDeduplicator {
   /** Keys of the events that a turn publishes once. */
@@ -40,7 +40,7 @@ export class EventDeduplicator {
         continue;
       }
       const published = this.#texts.get(event.messageId ?? "")?.get(partOf(event)) ?? "";
-      // Where the provider's final text differs from its deltas, the rows correct it.
+      // If the provider's final text differs from its deltas, the rows correct it.
       if (!event.delta.startsWith(published) || event.delta.length === published.length) continue;
       const more = { ...event, delta: event.delta.slice(published.length) };
       if (this.take(more)) missing.push(more);

@@ -2,23 +2,25 @@ import { onceKey, partKeyOf } from "@parley/fold";
 import type { AgentEvent } from "@parley/wire";
 
 /**
- * The events of one turn for a reader that gets events alone, no rows and no resets. When the turn is lost by its node,
- * what is durable of it is published again from its beginning: this finds what the reader has not had yet, so that no
- * event comes twice and no text is doubled.
+ * The events of one turn for a reader that gets only events, no rows and no resets. When the turn is lost by its
+ * node, the durable part of it is published again from its beginning: this finds what the reader has not received
+ * yet, so that no event comes twice and no text is doubled.
  */
 export class EventStream {
   readonly #keys = new Set<string>();
-  /** The characters of each part that the reader has had, and of those how many have come again since the reset. */
+  /**
+   * Number of characters of each part that the reader has received, and of those that were repeated since the reset.
+   */
   readonly #parts = new Map<string, { had: number; again: number }>();
   #isRepeating = false;
 
-  /** From here on events may repeat. */
+  /** Marks that events may repeat from here on. */
   reset(): void {
     this.#isRepeating = true;
     for (const part of this.#parts.values()) part.again = 0;
   }
 
-  /** Returns the event, its part that is new, or undefined where nothing is. */
+  /** Returns the event, its part that is new, or undefined if nothing is. */
   next(event: AgentEvent): AgentEvent | undefined {
     if (event.type === "text-delta" || event.type === "reasoning-delta") {
       const key = `${event.type} ${partKeyOf(event)}`;

@@ -25,7 +25,7 @@ const event = fc.oneof(
   fc.constant<TurnEvent>({ type: "tool-output", ...ids, toolCallId: "a", data: "x", stream: "stdout" }),
 );
 
-/** What a reader makes of events: the text of each part, and everything else in order. */
+/** Folds events as a reader does: the text of each part, and everything else in order. */
 function fold(events: readonly TurnEvent[]): unknown {
   const parts: Record<string, string> = {};
   const others: TurnEvent[] = [];
@@ -73,7 +73,7 @@ describe("the tail of an open turn", () => {
         for (let index = 1; index < told.length; index += 1) {
           const [one, other] = [told[index - 1]?.event, told[index]?.event];
           const sameText = one?.type === "text-delta" && other?.type === "text-delta";
-          // Neighbours of the same part would be one event too many.
+          // Neighbors of the same part would be one event too many.
           if (sameText) expect(one.partIndex).not.toBe(other.partIndex);
         }
       }),

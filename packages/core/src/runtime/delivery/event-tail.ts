@@ -3,19 +3,18 @@ import { grownText } from "../../messages/text/grown-text.js";
 import { cutRun, type EventRun, isPlainDelta, joinRun, lastNOf, samePart } from "./journal-batch.js";
 
 /**
- * The events of an open turn since its last commit: what a late reader is sent, and what the journal writes.
- * Deltas of one part are joined as they come, so that a long answer takes the memory of its text and can still
- * be cut at any event.
+ * The events of an open turn since its last commit: sent to a late reader, and written by the journal. Deltas of one
+ * part are joined as they come, so that a long answer takes the memory of its text and can still be cut at any event.
  */
 export class EventTail {
   #runs: EventRun[] = [];
   /** The last run, while it may still grow. */
   #growing: (EventRun & { readonly lengths: number[] }) | undefined;
-  /** Deltas that it has yet to take in: adding each to the text as it comes would make a string for each. */
+  /** Deltas that are not added to it yet: adding each to the text as it comes would make a string for each. */
   #pieces: string[] = [];
   #lastN: number;
 
-  /** `lastN`: the number of the last event before the first one that comes in. */
+  /** `lastN`: the number of the last event before the first one that is added. */
   constructor(lastN = -1) {
     this.#lastN = lastN;
   }
@@ -25,12 +24,12 @@ export class EventTail {
     return this.#lastN;
   }
 
-  /** Takes the next event, and returns its number. */
+  /** Adds the next event, and returns its number. */
   push(event: TurnEvent): number {
     return this.append(this.#lastN + 1, event);
   }
 
-  /** Takes an event that has its number already. */
+  /** Adds an event that already has its number. */
   append(n: number, event: TurnEvent): number {
     const growing = this.#growing;
     const isNext = n === this.#lastN + 1;
@@ -40,7 +39,7 @@ export class EventTail {
       this.#runs.push({ firstN: n, event, text: "", lengths: undefined });
       return n;
     }
-    // Only plain deltas grow, so the cheap comparison comes before the whole question.
+    // Only plain deltas grow, so the cheap comparison comes before the full check.
     if (
       growing !== undefined &&
       isNext &&
@@ -76,8 +75,8 @@ export class EventTail {
   }
 
   /**
-   * What came after `n`, for the journal. What comes next begins a run of its own, so that each text is written
-   * from its own run: cutting it out of one that grows would copy the whole answer at every flush.
+   * Returns the events after `n`, for the journal. The next event begins a run of its own, so that each text is
+   * written from its own run: cutting it out of one that grows would copy the whole answer at every flush.
    */
   takeSince(n: number): EventRun[] {
     this.#endRun();
@@ -87,8 +86,8 @@ export class EventTail {
   }
 
   /**
-   * What the journal takes grows the run that it took before: else there would be one for each flush, and all of them
-   * would live until the answer ends.
+   * Adds what the journal takes to the run that it took before: otherwise there would be one for each flush, and all
+   * of them would live until the answer ends.
    */
   #joinLast(n: number): void {
     const later = this.#runs.at(-1);
@@ -100,7 +99,7 @@ export class EventTail {
     this.#runs.pop();
   }
 
-  /** Everything after `n`, and up to `throughN`, one event per part. */
+  /** Returns everything after `n`, and up to `throughN`, one event per part. */
   since(n: number, throughN = this.#lastN): NumberedEvent[] {
     const events: NumberedEvent[] = [];
     let last: EventRun | undefined;
@@ -120,7 +119,7 @@ export class EventTail {
   #runsSince(n: number, throughN: number): EventRun[] {
     this.#takeIn();
     const runs: EventRun[] = [];
-    // From the newest end: a journal that keeps up asks for a small part.
+    // From the newest end: a journal that keeps up requests a small part.
     for (let index = this.#runs.length - 1; index >= 0; index -= 1) {
       const run = this.#runs[index] as EventRun;
       if (lastNOf(run) <= n) break;
@@ -130,7 +129,7 @@ export class EventTail {
     return runs.reverse();
   }
 
-  /** After a commit: rows hold what this held. Numbering goes on. */
+  /** Clears the tail after a commit: rows hold its events. Numbering continues. */
   clear(): void {
     this.#runs = [];
     this.#growing = undefined;
@@ -138,7 +137,7 @@ export class EventTail {
   }
 }
 
-/** Whether a run of deltas goes on with the part of another one. */
+/** Returns true if a run of deltas continues the part of another one. */
 function continues(earlier: EventRun, later: EventRun): boolean {
   const { event } = later;
   const before = earlier.event;

@@ -80,9 +80,9 @@ describe("what this node has at hand", () => {
     expect(frames.slice(before)).toMatchObject([{ type: "chat.chunks", chunks: [chunks.at(-1)] }]);
     const made = here.faults.calls.slice(length).map(({ method }) => method);
     expect(made.filter((method) => method === "compact")).toHaveLength(1);
-    // The one read is this test's own.
+    // The one read is made by this test.
     expect(made.filter((method) => method.startsWith("read"))).toEqual(["readChunks"]);
-    // A later look finds nothing that was not published.
+    // A later poll finds nothing that was not published.
     await cluster.clock.advance(3_000);
     expect(frames).toHaveLength(before + 1);
     leave();

@@ -11,10 +11,10 @@ import { type CommittedPlace, chunksFrame, chunksOf, committedCursor, statusFram
 import type { Hub } from "./hub.js";
 import { OpenTurn, type Publish } from "./open-turn.js";
 
-/** How many chunks are read at once when a follower has fallen behind. */
+/** Number of chunks that are read at once when a follower has fallen behind. */
 const pageSize = 500;
 
-/** A conversation that someone here follows, and what has been published of it. */
+/** A conversation that has subscribers on this node, and what has been published of it. */
 export interface FollowedConversation {
   readonly owner: string;
   readonly conversationId: string;
@@ -23,9 +23,9 @@ export interface FollowedConversation {
   seq: number;
   /** The row that was published last, as far as it is known. */
   check: RowCheck | undefined;
-  /** The turn that was open at the last look. Out of date while a turn runs on this node. */
+  /** The turn that was open at the last poll. Out of date while a turn runs on this node. */
   turn: OpenTurn | undefined;
-  /** One look at a time, and another one after it for whoever asked meanwhile. */
+  /** The poll in progress: one at a time, and another one after it for callers that arrived meanwhile. */
   looking: Promise<void> | undefined;
   again: boolean;
 }
@@ -33,13 +33,13 @@ export interface FollowedConversation {
 /**
  * Publishes to the subscribers of this node what other nodes write, and keeps track of what has been published.
  *
- * Each look reads what is durable and publishes what is new since the last one: the end of the turn that was followed,
- * turns that came and went meanwhile, rows outside turns, and the turn that is open now. A wake-up only makes a look
- * come sooner.
+ * Each poll (`look`) reads the durable state and publishes what is new since the last one: the end of the turn that
+ * was followed, turns that opened and ended meanwhile, rows outside turns, and the turn that is open now. A wake-up
+ * only makes a poll come sooner.
  *
- * While a turn runs on this node it publishes itself, and no look is taken. Before it publishes anything, `catchUpTo`
- * publishes what comes before it. When it is sealed, `published` says how far it came; when it is open still but runs
- * here no more, `resume` goes on from it.
+ * A turn that runs on this node publishes itself, and there is no poll meanwhile. Before it publishes anything,
+ * `catchUpTo` publishes what comes before it. When it is sealed, `published` records how far it came; if it is still
+ * open but no longer runs here, `resume` continues from it.
  */
 export class Follower {
   readonly #hub: Hub<FollowedConversation>;
@@ -62,7 +62,7 @@ export class Follower {
     this.#report = options.report;
   }
 
-  /** Returns a conversation as it is published now. Rejects where there is none, or another one in its place. */
+  /** Returns a conversation as it is currently published. Rejects if there is none, or another one in its place. */
   async follow(conversation: {
     readonly owner: string;
     readonly conversationId: string;
@@ -84,7 +84,7 @@ export class Follower {
   async catchUpTo(log: number, firstSeq: number): Promise<void> {
     const followed = this.#hub.kept(log);
     if (followed === undefined) return;
-    // A look under way sees that the turn runs here, and leaves the rest to this.
+    // A poll in progress sees that the turn runs here, and leaves the rest to this.
     await followed.looking?.catch(() => {});
     try {
       if (followed.turn === undefined && followed.seq >= firstSeq) throw new LogReplaced();
@@ -96,7 +96,7 @@ export class Follower {
     this.published(log, { seq: firstSeq - 1, check: undefined });
   }
 
-  /** Notes that everything up to a place has been published, and that no turn is open there. */
+  /** Records that everything up to a place has been published, and that no turn is open there. */
   published(log: number, { seq, check }: CommittedPlace): void {
     const followed = this.#hub.kept(log);
     if (followed === undefined) return;
@@ -106,8 +106,8 @@ export class Follower {
   }
 
   /**
-   * Publishes rows that this node wrote outside a turn. Returns false, with nothing published, where rows before them
-   * are still to be published, or these may have been: then a look finds out.
+   * Publishes rows that this node wrote outside a turn. Returns false, with nothing published, if rows before them
+   * are still to be published, or these may have been: then a poll finds out.
    */
   publishRows(log: number, entries: readonly HistoryEntry[]): boolean {
     const followed = this.#hub.kept(log);
@@ -123,7 +123,7 @@ export class Follower {
     return true;
   }
 
-  /** Goes on with a turn that is open still, but runs on this node no more. */
+  /** Continues with a turn that is still open, but no longer runs on this node. */
   resume(turn: OpenTurn): void {
     const followed = this.#hub.kept(turn.log);
     if (followed === undefined) return;
@@ -133,7 +133,9 @@ export class Follower {
     void this.look(turn.log);
   }
 
-  /** Returns what is followed here with no turn running, and the seq up to which each is published. */
+  /**
+   * Returns the conversations that are followed here with no turn running, and the seq up to which each is published.
+   */
   marks(): { log: number; owner: string; seq: number }[] {
     const marks: { log: number; owner: string; seq: number }[] = [];
     for (const [log, { owner, seq, turn }] of this.#hub.allKept()) {
@@ -143,23 +145,23 @@ export class Follower {
     return marks;
   }
 
-  /** Looks at every turn that runs elsewhere. */
+  /** Polls every turn that runs on another node. */
   lookAtTurns(): void {
     for (const [log, { turn }] of this.#hub.allKept()) {
       if (turn !== undefined && turn.waiting === undefined) void this.look(log);
     }
   }
 
-  /** Publishes what is new; what goes wrong is reported, and left to the next look. */
+  /** Publishes what is new; a failure is reported, and left to the next poll. */
   async look(log: number): Promise<void> {
     const followed = this.#hub.kept(log);
-    // Each flush of the journal calls this for every turn that runs here: it has to be as cheap as it is frequent.
+    // Each flush of the journal calls this for every turn that runs here, so it has to be cheap.
     if (followed === undefined || (followed.looking === undefined && this.#runsHere(log))) return;
     await this.catchUp(log).catch((error: unknown) => this.#failed(followed, error));
   }
 
   /**
-   * Resolves when everything durable at the time of the call has been published. `state` is the open turn, where the
+   * Resolves when everything durable at the time of the call has been published. `state` is the open turn, if the
    * caller has read it and holds its lease, so that it need not be read again.
    */
   async catchUp(log: number, state?: OpenTurnState): Promise<void> {
@@ -172,7 +174,7 @@ export class Follower {
 
   async #lookUntilQuiet(followed: FollowedConversation, state: OpenTurnState | undefined): Promise<void> {
     const { log } = followed;
-    // It is marked before anything here can end, and unmarked in the same breath as the last question.
+    // It is marked before anything here can end, and unmarked synchronously with the last check.
     await Promise.resolve();
     let known = state;
     try {
@@ -213,7 +215,7 @@ export class Follower {
     const seq = turn?.committedSeq ?? record.lastSeq;
     const check = checkOfLast(state?.entries ?? []);
     const followed = { owner, conversationId, log, seq, check, turn, looking: undefined, again: false };
-    // Not kept if the one who asked has left meanwhile.
+    // Not kept if the last subscriber has left meanwhile.
     this.#hub.keep(log, followed);
     return followed;
   }
@@ -247,7 +249,7 @@ export class Follower {
     followed.seq = next.committedSeq;
   }
 
-  /** Reads the open turn; null where there is none. Most looks find nothing, which a cheaper read shows. */
+  /** Reads the open turn; null if there is none. Most polls find nothing, which a cheaper read shows. */
   async #read(store: LogStore, followed: FollowedConversation): Promise<OpenTurnState | null | "quiet"> {
     const { conversationId, turn } = followed;
     if (turn === undefined && (await this.#isQuiet(store, followed))) return "quiet";
@@ -265,7 +267,7 @@ export class Follower {
 
   /**
    * Publishes what is final and has not been published, below `beforeSeq`: the rest of the turn that was followed,
-   * whole turns that nobody here has seen, and rows outside turns. Returns true if a turn was among it.
+   * whole turns that no subscriber here has seen, and rows outside turns. Returns true if a turn was among it.
    */
   async #publishEnded(
     store: LogStore,
@@ -300,7 +302,7 @@ export class Follower {
     return hasEnded;
   }
 
-  /** Reads the next page of rows. Rejects where the row that was published last is no longer there. */
+  /** Reads the next page of rows. Rejects if the row that was published last is no longer there. */
   async #readOn(
     store: LogStore,
     followed: FollowedConversation,
@@ -319,11 +321,13 @@ export class Follower {
     return chunks.slice(1);
   }
 
-  /** Publishes how a turn ended; of one that nobody here has seen, also that it began. False if it has not ended. */
+  /**
+   * Publishes the end of a turn; for one that no subscriber here has seen, also its start. False if it has not ended.
+   */
   async #publishEnd(store: LogStore, followed: FollowedConversation, turn: OpenTurn): Promise<boolean> {
     const { conversationId, log } = turn;
     const found = await store.readTurn(conversationId, turn.turnId);
-    // The next read shows whether the conversation is still there.
+    // The next read shows if the conversation still exists.
     if (found === null)
       throw (await store.get(conversationId)) === null
         ? new ParleyError("conversation_not_found")
@@ -355,8 +359,8 @@ export class Follower {
 }
 
 /**
- * The log no longer holds what was published here: it was restored to an earlier state under this node. Subscribers come
- * back by cursor, and the check in it makes them start over.
+ * The log no longer holds what was published here: it was restored to an earlier state under this node. Subscribers
+ * reconnect with their cursor, and the check in it makes them start over.
  */
 class LogReplaced extends ParleyError {
   constructor() {

@@ -10,8 +10,8 @@ import { type ChunkPlace, toStoredChunks } from "../../messages/wire-chunks.js";
 import type { HistoryEntry } from "../../ports.js";
 
 /*
- * The only module that formats frames. Whatever is published or sent to a subscriber is one of four: committed rows,
- * an event, a reset, or (for a subscriber that joins by cursor) a snapshot of the state around the log.
+ * The only module that formats frames. Everything that is published or sent to a subscriber is one of four: committed
+ * rows, an event, a reset, or (for a subscriber that joins by cursor) a snapshot of the state around the log.
  */
 
 /** A committed place in a conversation: the last seq, and the row that holds it as far as that is known. */
@@ -57,7 +57,7 @@ export function statusFrame(
   return eventFrame({ type: "status", conversationId, status }, committedCursor(place));
 }
 
-/** Makes the frame that ends a turn for good. */
+/** Makes the frame that ends a turn permanently. */
 export function sealedFrame(turn: Parameters<typeof sealedEvent>[0], cursor: Cursor): SubscriptionFrame {
   return eventFrame(sealedEvent(turn), cursor);
 }

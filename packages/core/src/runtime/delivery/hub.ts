@@ -12,7 +12,7 @@ export interface Subscriber {
 
 /** The state that a subscription starts from. */
 export interface JoinPoint {
-  /** What the subscriber is sent first. */
+  /** Frames that the subscriber is sent first. */
   readonly frames: readonly SubscriptionFrame[];
   /** Frames that were published before this seq was committed are covered by `frames`. */
   readonly seq: number;
@@ -26,14 +26,14 @@ export interface JoinPoint {
 export interface Joining {
   /** Sends frames ahead of those of the join point, so that a long log need not be held as a whole. */
   send(frames: readonly SubscriptionFrame[]): void;
-  /** Whether it has gone meanwhile, so that nobody waits for the rest. */
+  /** True if it has left meanwhile, so that the rest is not needed. */
   readonly isOver: boolean;
 }
 
 /** The subscribers that a frame is for: all, or those that read events and take no rows. */
 export type Readers = "all" | "events";
 
-/** The subscribers of a conversation. Never changed: whoever comes or goes makes another list. */
+/** The subscribers of a conversation. Never changed: joining or leaving makes another list. */
 export type Audience = readonly { deliver(frame: SubscriptionFrame): void }[];
 
 /** Delivers a frame to all of them. */
@@ -45,10 +45,10 @@ export function deliver(audience: Audience, frame: SubscriptionFrame): void {
 /**
  * Fans frames out to the subscribers of each conversation.
  *
- * A subscriber joins in two moves, so that nothing falls between: it is registered first and collects what is
- * published from then on; then its join point is read, and of what it collected only the part that the join
- * point does not cover is sent. From there on it receives everything directly. Publishing is synchronous and
- * never waits for a subscriber.
+ * A subscriber joins in two steps, so that nothing is lost in between: it is registered first and collects what is
+ * published from then on; then its join point is read, and of what it collected only the part that the join point
+ * does not cover is sent. From there on it receives everything directly. Publishing is synchronous and never waits
+ * for a subscriber.
  */
 export class Hub<Kept = unknown> {
   /** By the number of the log. */
@@ -72,7 +72,10 @@ export class Hub<Kept = unknown> {
     deliver(readers === "all" ? members : members.filter(({ reads }) => reads === "events"), frame);
   }
 
-  /** Returns the subscribers of a conversation; undefined when there are none, so that nothing is made for nobody. */
+  /**
+   * Returns the subscribers of a conversation; undefined if there are none, so that no frame is made without a
+   * subscriber.
+   */
   audience(log: number): Audience | undefined {
     return this.#channels.get(log)?.members;
   }
@@ -95,7 +98,7 @@ export class Hub<Kept = unknown> {
     return all;
   }
 
-  /** Adds a subscriber. `reads`: what it folds, rows or events alone. Returns a function that leaves. */
+  /** Adds a subscriber. `reads`: rows, or events alone. Returns a function that leaves. */
   join(
     log: number,
     subscriber: Subscriber,
@@ -130,7 +133,10 @@ export class Hub<Kept = unknown> {
     if (channel.members.length === 0) this.#channels.delete(log);
   }
 
-  /** Ends all subscriptions of a conversation that is gone, or of all when the hub closes: then nobody joins any more. */
+  /**
+   * Ends all subscriptions of a conversation that is gone, or of all when the hub closes: then no subscriber can join
+   * any more.
+   */
   end(log: number | undefined, error?: ParleyError): void {
     if (log === undefined) this.#closed = { error };
     const logs = log === undefined ? [...this.#channels.keys()] : [log];
@@ -145,7 +151,7 @@ export class Hub<Kept = unknown> {
 
 /** The subscribers of a conversation, and what is kept for them. */
 interface Channel<Kept> {
-  /** Never changed: whoever comes or goes makes another list. */
+  /** Never changed: joining or leaving makes another list. */
   members: readonly Membership[];
   kept: Kept | undefined;
 }
@@ -192,7 +198,8 @@ class Membership implements Joining {
     const collected = this.#collected ?? [];
     this.#collected = undefined;
     this.send(point.frames);
-    // Rows cover the events of a turn that began and ended since the subscriber joined; who reads events alone has none.
+    // Rows cover the events of a turn that began and ended since the subscriber joined; a subscriber that reads only
+    // events has none.
     const whole = this.reads === "events" ? turnsBegunIn(collected) : undefined;
     for (const frame of collected) {
       const turnId = turnOf(frame);
@@ -214,7 +221,7 @@ class Membership implements Joining {
     try {
       this.#subscriber.onEnd(error);
     } catch {
-      // It is gone, whatever it makes of it.
+      // It has left; its own errors do not matter.
     }
   }
 
@@ -224,7 +231,7 @@ class Membership implements Joining {
     this.onFailed?.();
   }
 
-  /** One subscriber's mistake must not reach the turn, nor the other subscribers. */
+  /** Passes a frame on. One subscriber's error must not reach the turn or the other subscribers. */
   #pass(frame: SubscriptionFrame): void {
     if (this.#left) return;
     try {
@@ -258,7 +265,7 @@ function notCovered(frame: SubscriptionFrame, point: JoinPoint): SubscriptionFra
   }
   const place = readCursor(frame.cursor);
   if (place.seq < point.seq) return undefined;
-  // These have no numbers of their own, and say nothing new when they come twice.
+  // These have no numbers of their own, and repeating them changes nothing.
   if (frame.event.type === "status" || frame.event.type === "turn-progress") return frame;
   if (place.open === undefined || point.open === undefined) return frame;
   if (place.open.turnId !== point.open.turnId) return frame;

@@ -15,9 +15,9 @@ export function isKnownPlace(view: OpenTurn, place: CursorPlace): boolean {
 export function wholeTurnFrames(view: OpenTurn): SubscriptionFrame[] {
   const published = new EventDeduplicator();
   const frames: SubscriptionFrame[] = [];
-  // Until the first commit the opening events are still in the tail; after it, the rows speak for them.
+  // Until the first commit the opening events are still in the tail; after it, they come from the rows.
   const committed = published.rest(isUnanswered(view.entries) ? [] : replayRows(view));
-  // Whoever is cut off in the middle of it has none of it yet: only the last event brings them past the rows.
+  // A reader that is cut off in the middle has none of it yet: only the last event brings it past the rows.
   const before = committedCursor({
     seq: (view.entries[0]?.firstSeq ?? 1) - 1,
     check: checkOfLast(view.entries),
@@ -43,8 +43,9 @@ export function restOfTurnFrames(view: OpenTurn, place: CursorPlace): Subscripti
 }
 
 /**
- * Makes the events of the rows after `seq` that these rows do not state: when the turn began, and the usage and timing of
- * steps. To be sent before the rows, for a cursor behind the rows stands for a reader that has received them.
+ * Makes the events of the rows after `seq` that these rows do not state: the start of the turn, and the usage and
+ * timing of steps. To be sent before the rows, because a cursor after the rows means that the reader has received
+ * them.
  */
 export function figuresAfter(view: OpenTurn, seq: number): TurnEvent[] {
   if (isUnanswered(view.entries)) return [];

@@ -4,8 +4,8 @@ import type { StepId } from "@parley/wire";
 type DeltaEvent = Extract<TurnEvent, { type: "text-delta" | "reasoning-delta" }>;
 
 /**
- * Consecutive events: one event, or the deltas of one part joined into one text, with the length that each of
- * them brought, so that the run can still be cut at any event.
+ * Consecutive events: one event, or the deltas of one part joined into one text, with the length of each of them, so
+ * that the run can still be cut at any event.
  */
 export interface EventRun {
   readonly firstN: number;
@@ -17,12 +17,12 @@ export interface EventRun {
   readonly lengths: number[] | undefined;
 }
 
-/** The number of a run's last event. */
+/** Returns the number of a run's last event. */
 export function lastNOf(run: EventRun): number {
   return run.firstN + (run.lengths?.length ?? 1) - 1;
 }
 
-/** What a run holds after `n` and up to `throughN`; undefined where that is nothing. */
+/** Returns the part of a run after `n` and up to `throughN`; undefined if it is empty. */
 export function cutRun(run: EventRun, n: number, throughN: number): EventRun | undefined {
   const { firstN, lengths } = run;
   const lastN = lastNOf(run);
@@ -42,7 +42,7 @@ export function cutRun(run: EventRun, n: number, throughN: number): EventRun | u
   };
 }
 
-/** A run as the one event that a late reader is sent, under the number of its last one. */
+/** Returns a run as the one event that a late reader is sent, under the number of its last one. */
 export function joinRun(run: EventRun): NumberedEvent {
   const { event, lengths } = run;
   if (lengths === undefined) return { n: run.firstN, event };
@@ -50,8 +50,8 @@ export function joinRun(run: EventRun): NumberedEvent {
 }
 
 /**
- * How a batch is written: the deltas of one part as one text with the length of each, so that a token is stored
- * once and without an envelope of its own.
+ * Written form of a batch: the deltas of one part as one text with the length of each, so that a token is stored once
+ * and without an envelope of its own.
  */
 type BatchRecord =
   | readonly ["t" | "r", string, string, number, string, readonly number[]]
@@ -71,7 +71,7 @@ function recordOf({ event, text, lengths }: EventRun): BatchRecord {
   return ["e", rest];
 }
 
-/** Reads a batch back. `afterN` leaves out what came before, also in the middle of a run of deltas. */
+/** Reads a batch back. `afterN` leaves out earlier events, also in the middle of a run of deltas. */
 export function decodeBatch(
   conversationId: string,
   batch: {
@@ -112,7 +112,7 @@ export function decodeBatch(
   return events;
 }
 
-/** Joins neighbouring deltas of the same part: what a late reader is sent instead of every token. */
+/** Joins neighboring deltas of the same part: sent to a late reader instead of every token. */
 export function coalesce(events: readonly NumberedEvent[]): NumberedEvent[] {
   const joined: NumberedEvent[] = [];
   for (const { n, event } of events) {
@@ -131,7 +131,7 @@ export function coalesce(events: readonly NumberedEvent[]): NumberedEvent[] {
   return joined;
 }
 
-/** A delta that says nothing but its text; one with metadata keeps its own record. */
+/** Returns true for a delta with nothing but its text; one with metadata keeps its own record. */
 export function isPlainDelta(event: TurnEvent): event is DeltaEvent {
   return (
     (event.type === "text-delta" || event.type === "reasoning-delta") &&
@@ -142,7 +142,7 @@ export function isPlainDelta(event: TurnEvent): event is DeltaEvent {
   );
 }
 
-/** Whether two deltas grow the same part. */
+/** Returns true if two deltas grow the same part. */
 export function samePart(a: DeltaEvent, b: DeltaEvent): boolean {
   return (
     a.type === b.type && a.partIndex === b.partIndex && a.messageId === b.messageId && a.stepId === b.stepId

@@ -9,7 +9,7 @@ import { delta } from "./turn-event.test-support.js";
 
 const pace: JournalPace = { intervalMs: 50, bytes: 200, retryMs: 250 };
 
-/** A store that keeps what is flushed, and does what the test says with the next flushes. */
+/** Returns a store that keeps what is flushed, with results of the next flushes that the test sets. */
 function journalFixture() {
   const clock = createManualClock();
   const flushes: JournalBatch[][] = [];

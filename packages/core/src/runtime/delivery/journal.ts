@@ -5,7 +5,7 @@ import type { JournalBatch, Lease, LogStoreRoot, Wake } from "../../ports/log-st
 import type { EventTail } from "./event-tail.js";
 import { encodeBatch } from "./journal-batch.js";
 
-/** How the journal gathers: whichever comes first. */
+/** Limits of gathering events: the first one reached triggers a flush. */
 export interface JournalPace {
   readonly intervalMs: number;
   readonly bytes: number;
@@ -13,21 +13,21 @@ export interface JournalPace {
   readonly retryMs: number;
 }
 
-/** What follows it runs when those that come at the same time have come. */
+/** Code after awaiting it runs when all simultaneous events have been added. */
 const soon = Promise.resolve();
 
-/** How the journal gathers where nothing else is chosen. */
+/** Default pace of the journal. */
 export const defaultJournalPace: JournalPace = { intervalMs: 50, bytes: 16_384, retryMs: 250 };
 
 /**
  * Writes the events of all running turns of a node in common flushes, so that the store sees one statement per
  * interval however many turns run.
  *
- * A turn's events wait in its tail until the interval passes, its share grows large, or someone awaits `flush`. Where
- * the events come so far apart that the next one is to be expected after the interval's end, the last one before it
- * sets off the flush: a timer would wake an idle process once more, which costs more than the flush.
- * One flush is under way at a time; what comes meanwhile goes with the next. A flush whose outcome is unknown is
- * repeated with the very same batches, which the store recognises by their first number.
+ * A turn's events wait in its tail until the interval passes, its share grows large, or a caller awaits `flush`. If
+ * events come so far apart that the next one is expected after the interval's end, the last one before it triggers
+ * the flush: a timer would wake an idle process once more, which costs more than the flush. One flush is in progress
+ * at a time; events that come meanwhile are part of the next. A flush whose outcome is unknown is repeated with the
+ * very same batches, which the store recognizes by their first number.
  */
 export class Journal {
   readonly #root: Pick<LogStoreRoot, "flushJournal">;
@@ -36,7 +36,7 @@ export class Journal {
   readonly #wake: Pick<Wake, "notify"> | undefined;
   readonly #dirty = new Set<JournalWriter>();
   #cancelTimer: (() => void) | undefined;
-  /** When the interval under way began, and when the last event came. */
+  /** Start of the current interval, and time of the last event. */
   #since = 0;
   #eventAt = 0;
   #isLooking = false;
@@ -62,7 +62,7 @@ export class Journal {
     this.#pace = pace;
   }
 
-  /** The writer of one turn. What its tail holds already is in the journal. */
+  /** Opens the writer of one turn. The events that its tail already holds are in the journal. */
   open(lease: Pick<Lease, "log" | "owner" | "turnId" | "fence">, tail: EventTail): JournalWriter {
     return new JournalWriter(lease, tail, this.#pace.bytes, this.#queue);
   }
@@ -85,14 +85,17 @@ export class Journal {
     this.#cancelTimer = this.#clock.after(ms, () => void this.#flush());
   }
 
-  /** Looks once for all that come at the same time, when they are all here: to look at the clock costs as much as one. */
+  /**
+   * Checks once for all events that come at the same time, after the last of them: reading the clock costs as much as
+   * an event.
+   */
   #came(): void {
     if (this.#isLooking) return;
     this.#isLooking = true;
     void soon.then(this.#look);
   }
 
-  /** An event after which none is to be expected within the interval takes the others along. */
+  /** Flushes if no further event is expected within the interval. */
   readonly #look = (): void => {
     this.#isLooking = false;
     const now = this.#clock.monotonic();
@@ -101,7 +104,7 @@ export class Journal {
     if (this.#cancelTimer === undefined || this.#backingOff) return;
     const { intervalMs } = this.#pace;
     const waitedMs = now - this.#since;
-    // Once the interval is over, it is the timer's turn.
+    // Once the interval is over, the timer flushes.
     if (waitedMs < intervalMs / 2 || waitedMs >= intervalMs || waitedMs + pauseMs < intervalMs) return;
     void this.#flush();
   };
@@ -131,7 +134,7 @@ export class Journal {
     else this.#flushAfter(this.#backingOff ? this.#pace.retryMs : this.#pace.intervalMs);
   }
 
-  /** False when the outcome is unknown and the same batches have to be written again. */
+  /** Returns false if the outcome is unknown and the same batches have to be written again. */
   async #write(taken: readonly { writer: JournalWriter; batch: JournalBatch }[]): Promise<boolean> {
     try {
       const outcomes = await this.#root.flushJournal(taken.map(({ batch }) => batch));
@@ -153,7 +156,10 @@ export class Journal {
   }
 }
 
-/** What cannot be written down is one turn's failure, and must not keep the others' events from the store. */
+/**
+ * Returns the batch of a writer. A failure to encode it fails one turn, and must not keep the others' events from the
+ * store.
+ */
 function takeFrom(writer: JournalWriter): JournalBatch | undefined {
   try {
     return writer.take();
@@ -165,11 +171,11 @@ function takeFrom(writer: JournalWriter): JournalBatch | undefined {
 
 /** The journal as its writers see it. */
 interface JournalQueue {
-  /** The writer has something to write. */
+  /** Marks that the writer has something to write. */
   note(writer: JournalWriter): void;
-  /** An event came that can wait. */
+  /** Marks that an event came that can wait. */
   came(): void;
-  /** It has nothing to write any more: a turn that is over is not kept until the next flush. */
+  /** Drops a writer with nothing left to write: a turn that is over is not kept until the next flush. */
   forget(writer: JournalWriter): void;
 }
 
@@ -179,13 +185,13 @@ export class JournalWriter {
   readonly #tail: EventTail;
   readonly #largeBytes: number;
   readonly #queue: JournalQueue;
-  /** Everything up to here is in the journal, on its way there, or in rows. */
+  /** Everything up to here is in the journal, being written to it, or in rows. */
   #takenN: number;
   #bytes = 0;
   #inFlight: JournalBatch | undefined;
   #failure: { readonly error: unknown } | undefined;
   #waiters: { throughN: number; resolve: () => void; reject: (error: unknown) => void }[] = [];
-  /** Called once when nothing can be written any more: with `stale_fence` when the turn is someone else's. */
+  /** Called once when nothing can be written any more: with `stale_fence` if another node holds the turn. */
   onFailed: ((error: unknown) => void) | undefined;
 
   constructor(
@@ -206,22 +212,22 @@ export class JournalWriter {
     return this.#bytes;
   }
 
-  /** Something is still to be written. */
+  /** True if something is still to be written. */
   get waiting(): boolean {
     return this.#failure === undefined && (this.#inFlight !== undefined || this.#tail.lastN > this.#takenN);
   }
 
-  /** Someone awaits the flush. */
+  /** True if a caller awaits the flush. */
   get urgent(): boolean {
     return this.#waiters.length > 0;
   }
 
-  /** The tail has taken an event. */
+  /** Marks that the tail has added an event. */
   appended(event: TurnEvent): void {
     if (this.#failure !== undefined) return;
     const isFirst = this.#bytes === 0;
     this.#bytes += event.type === "text-delta" ? event.delta.length + 4 : sizeOf(event);
-    // Once noted, only a share that has grown large is worth another word.
+    // Once noted, only a share that has grown large is worth noting again.
     if (isFirst || this.#bytes >= this.#largeBytes) this.#queue.note(this);
     this.#queue.came();
   }
@@ -234,15 +240,16 @@ export class JournalWriter {
   }
 
   /**
-   * Before a commit: waits for a flush under way, and drops what waits, which the commit writes as rows. After
-   * it no event numbered before the commit can reach the store any more. Rejects if the turn is someone else's.
+   * Prepares a commit: waits for a flush in progress, and drops waiting events, which the commit writes as rows.
+   * After it no event numbered before the commit can reach the store any more. Rejects if another node holds the
+   * turn.
    */
   async discard(): Promise<void> {
     this.#skip();
     const batch = this.#inFlight;
     if (batch !== undefined) await this.#until(batch.firstN + batch.count - 1).catch(() => {});
     if (!this.waiting && !this.urgent) this.#queue.forget(this);
-    // A journal that failed for another reason keeps nothing from the rows, which need no journal.
+    // A journal that failed for another reason does not block the rows, which need no journal.
     const error = this.#failure?.error;
     if (isParleyError(error) && error.code === "stale_fence") throw error;
   }
@@ -264,7 +271,7 @@ export class JournalWriter {
     return this.#inFlight;
   }
 
-  /** For the journal: the batch is durable. */
+  /** For the journal: marks that the batch is durable. */
   landed(): void {
     const batch = this.#inFlight;
     this.#inFlight = undefined;
@@ -275,7 +282,7 @@ export class JournalWriter {
     for (const waiter of waiters) if (isSettled(waiter)) waiter.resolve();
   }
 
-  /** For the journal: nothing can be written any more. */
+  /** For the journal: marks that nothing can be written any more. */
   fail(error: unknown): void {
     if (this.#failure !== undefined) return;
     this.#failure = { error };
@@ -300,7 +307,7 @@ export class JournalWriter {
   }
 }
 
-/** About what an event takes in a batch: good enough to bound it. */
+/** Returns the approximate size of an event in a batch: precise enough to bound it. */
 function sizeOf(event: TurnEvent): number {
   switch (event.type) {
     case "text-delta":

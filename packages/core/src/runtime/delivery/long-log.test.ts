@@ -10,7 +10,7 @@ import {
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createModelCatalog, createRuntime } from "../index.js";
 
-/** A conversation of 2,001 chunks, and what is asked of its store. */
+/** Creates a conversation of 2,001 chunks, and records the calls to its store. */
 async function longLog() {
   const clock = createManualClock();
   const { store, faults } = createFaultyStore(createMemoryLogStore({ clock }));

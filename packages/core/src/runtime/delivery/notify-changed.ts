@@ -4,7 +4,7 @@ import type { WebhookDelivery } from "../webhooks/webhook-delivery.js";
 import type { Watchers } from "./watchers.js";
 
 /**
- * Announces a change of conversations: on this node to their owner's watchers, the search index and the delivery of
+ * Publishes a change of conversations: on this node to their owner's watchers, the search index and the delivery of
  * events, and to other nodes.
  */
 export type NotifyChanged = (
@@ -12,12 +12,12 @@ export type NotifyChanged = (
   logs: readonly number[],
   about?: {
     readonly kind?: WakeKind;
-    /** The conversation, where it is a single one whose record shows all that has changed. */
+    /** The conversation, if it is a single one whose record shows everything that has changed. */
     readonly conversationId?: string;
   },
 ) => void;
 
-/** Creates the one function that announces changes. */
+/** Creates the function that publishes changes. */
 export function createNotifyChanged(to: {
   readonly watchers: Pick<Watchers, "changed">;
   readonly searchIndexer: Pick<SearchIndexer, "wake">;

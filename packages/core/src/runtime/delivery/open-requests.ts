@@ -2,16 +2,16 @@ import type { Clock } from "../../clock.js";
 import type { Wake } from "../../ports/log-store.js";
 import type { Watchers } from "./watchers.js";
 
-/** A wake-up that comes back later than this is delivered again: better twice than never. */
+/** A wake-up that arrives later than this is delivered again: better twice than never. */
 const echoMs = 5_000;
 
 /**
- * Asks every client of an owner to show a conversation. The clients of this node are asked at once, those of others by
- * a wake-up; it comes back to this node too, where it says nothing new.
+ * Requests every client of an owner to show a conversation. The clients of this node are notified immediately, those
+ * of others by a wake-up; it also comes back to this node, where it is ignored.
  */
 export class OpenRequests {
   readonly #env: { readonly clock: Clock; readonly wake: Wake; readonly watchers: Watchers };
-  /** Until when the wake-ups of requests made here are expected back, by conversation. */
+  /** Times until which the wake-ups of requests made here are expected back, by conversation. */
   readonly #echoes = new Map<number, number[]>();
 
   constructor(env: { readonly clock: Clock; readonly wake: Wake; readonly watchers: Watchers }) {
@@ -31,7 +31,7 @@ export class OpenRequests {
     wake.notify([log], "open");
   }
 
-  /** A wake-up asks to show a conversation. */
+  /** Handles a wake-up to show a conversation. */
   async received(log: number): Promise<void> {
     const { clock, watchers } = this.#env;
     const expected = this.#echoes.get(log)?.filter((until) => until >= clock.monotonic()) ?? [];

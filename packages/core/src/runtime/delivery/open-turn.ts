@@ -38,14 +38,16 @@ import type { JournalWriter } from "./journal.js";
 import { coalesce, decodeBatch } from "./journal-batch.js";
 import { isUnanswered, messagesOf, replayRows } from "./replay.js";
 
-/** Publishes a frame to all subscribers of a conversation, or to those alone that read events and no rows. */
+/** Publishes a frame to all subscribers of a conversation, or only to those that read events and no rows. */
 export type Publish = (frame: SubscriptionFrame, readers?: Readers) => void;
 
 /** Connects an open turn to the node that runs it. */
 export interface LocalFeed {
   /** Opens the turn's part of the journal, which follows the tail. */
   readonly openJournal: (tail: EventTail) => JournalWriter;
-  /** The subscribers that may be sent something now; undefined when there are none, or nothing may be published. */
+  /**
+   * Returns the subscribers that may be sent something now; undefined if there are none, or nothing may be published.
+   */
   readonly audience: () => Audience | undefined;
 }
 
@@ -55,10 +57,10 @@ const nobody = () => undefined;
  * An open turn as this node knows it: its committed rows, and its events since the last commit.
  *
  * It is fed in one of two ways. While the turn runs on this node, its run feeds it: `emit` numbers, journals and
- * publishes an event, `commit` takes in rows. Text is published at once and journaled soon after; a tool's result is
- * published once it is durable. A turn that does not run here is read from the store: `update` takes in the open turn
- * as it is durable, `end` the sealed one, and both publish what is new. `leave` switches from the first way to the
- * second, when the turn is open and runs here no more. A turn that is taken over starts as a new object.
+ * publishes an event, `commit` adds rows. Text is published immediately and journaled soon after; a tool's result is
+ * published once it is durable. A turn that does not run here is read from the store: `update` takes the durable
+ * state of the open turn, `end` that of the sealed one, and both publish what is new. `leave` switches from the first
+ * way to the second, when the turn is open and no longer runs here. A turn that is taken over starts as a new object.
  */
 export class OpenTurn {
   readonly owner: string;
@@ -66,28 +68,28 @@ export class OpenTurn {
   readonly log: number;
   readonly turnId: string;
   readonly startedAt: number;
-  /** How the data that the turn had to return was judged, once it is sealed here. */
+  /** Verdict on the data that the turn had to return, once it is sealed here. */
   verdict: OutputVerdict | undefined;
   /** The fence of the turn's holder. */
   epoch: number;
   model: string | undefined;
-  /** The provider that is asked, once this node has chosen it. */
+  /** The provider that is called, once this node has chosen it. */
   providerName: string | undefined;
   steps: readonly StepMetrics[];
   /** The last committed seq. */
   committedSeq: number;
   /** The number of the last event that is in rows. */
   committedN: number;
-  /** What the turn waits for while nobody holds it. */
+  /** Requests that the turn waits for while no node holds it. */
   waiting: WaitingInfo | undefined;
   /** The state of a turn that runs here and shows nothing new. */
   #progress: TurnProgress | undefined;
   #entries: HistoryEntry[];
   #tail: EventTail;
   #publishedN: number;
-  /** Makes the cursor of an event; anew after each commit. */
+  /** Makes the cursor of an event; replaced after each commit. */
   #cursor: (n: number) => Cursor;
-  /** Undefined where the turn does not run on this node: nothing is journaled, and nothing is published by `emit`. */
+  /** Undefined if the turn does not run on this node: nothing is journaled, and nothing is published by `emit`. */
   #writer: JournalWriter | undefined;
   readonly #audience: () => Audience | undefined;
   /** The events that were published, for a turn that is read from the store: made with the first read. */
@@ -133,7 +135,7 @@ export class OpenTurn {
     this.#audience = feed?.audience ?? nobody;
   }
 
-  /** Makes the view of an open turn that was read from the store, before any of it is taken in. */
+  /** Makes the view of an open turn that was read from the store, before any of it is published. */
   static stored(owner: string, conversationId: string, state: OpenTurnState): OpenTurn {
     const { log, turnId, fence: epoch, startedAt, choices, entries } = state;
     const beforeSeq = (entries[0]?.firstSeq ?? 1) - 1;
@@ -161,7 +163,7 @@ export class OpenTurn {
     return this.#cursor(n);
   }
 
-  /** Publishes the turn's beginning: that the conversation is active, and the rows that opened the turn. */
+  /** Publishes the turn's start: the conversation's active status, and the rows that opened the turn. */
   publishOpening(): void {
     const seq = (this.#entries[0]?.firstSeq ?? 1) - 1;
     const audience = this.#audience();
@@ -171,7 +173,7 @@ export class OpenTurn {
     this.#publishRows(this.#entries);
   }
 
-  /** Takes the next event. A returned promise resolves when the event counts as published. */
+  /** Adds the next event. A returned promise resolves when the event counts as published. */
   emit(event: TurnEvent): Promise<void> | undefined {
     const writer = this.#writer;
     if (writer === undefined) return undefined;
@@ -183,7 +185,7 @@ export class OpenTurn {
     return undefined;
   }
 
-  /** By itself: with callbacks inside, `emit` would allocate what they hold for every delta, too. */
+  /** A separate method: with callbacks inside, `emit` would also allocate what they capture for every delta. */
   #publishDurable(writer: JournalWriter, n: number, event: TurnEvent): Promise<void> {
     return writer.flush().then(
       () => this.#publish(n, event),
@@ -204,7 +206,7 @@ export class OpenTurn {
     await this.#writer.discard();
   }
 
-  /** Takes in and publishes the rows of a commit: what came since the last one is in them now. */
+  /** Adds and publishes the rows of a commit: they contain everything since the last one. */
   commit(entries: readonly HistoryEntry[], steps: readonly StepMetrics[]): void {
     if (this.#writer === undefined) return;
     this.#entries.push(...entries);
@@ -217,7 +219,7 @@ export class OpenTurn {
     this.#publishRows(entries);
   }
 
-  /** The data that the turn returned, once it is sealed; undefined where it had to return none. */
+  /** The data that the turn returned, once it is sealed; undefined if it had to return none. */
   get output(): TurnOutput | undefined {
     return turnOutput(this.verdict, messagesOf(this.#entries));
   }
@@ -251,7 +253,10 @@ export class OpenTurn {
     return this.#progress;
   }
 
-  /** Publishes why the turn shows nothing new, or that this is over. The next event ends it as well. Kept nowhere. */
+  /**
+   * Publishes the reason that the turn shows nothing new, or that this is over. The next event ends it as well. Not
+   * stored.
+   */
   publishProgress(progress: TurnProgress | undefined): void {
     if (this.#writer === undefined || progress === this.#progress) return;
     this.#progress = progress;
@@ -269,7 +274,7 @@ export class OpenTurn {
     );
   }
 
-  /** Makes the frame of a turn's status: that it waits, or that it goes on. */
+  /** Makes the frame of a turn's status: that it waits, or that it continues. */
   waitingFrame(): SubscriptionFrame {
     const { conversationId, waiting } = this;
     const event = { type: "status" as const, conversationId, status: "active" };
@@ -283,8 +288,8 @@ export class OpenTurn {
   }
 
   /**
-   * Ends the feed of this node: from here on the turn is read from the store. What is in rows was published. Where the
-   * turn is lost, more was published than may last, so subscribers are asked to discard it first.
+   * Ends the feed of this node: from here on the turn is read from the store. Everything in rows was published. If
+   * the turn is lost, more was published than may last, so a reset to discard it is published first.
    */
   leave(isLost: boolean): void {
     this.#writer = undefined;
@@ -296,13 +301,14 @@ export class OpenTurn {
   }
 
   /**
-   * Takes in the open turn as it is durable now, and publishes what is new: the events of rows that were committed
+   * Takes the durable state of the open turn, and publishes what is new: the events of rows that were committed
    * before their journal was read here, then the rows, then the events of the journal.
    */
   update(state: OpenTurnState, publish: Publish): void {
     this.#reset(publish);
     const published = this.#publishedEvents();
-    // Batches of earlier holders keep their numbers; a new holder counts on behind them, or anew if there are none.
+    // Batches of earlier holders keep their numbers; a new holder continues counting after them, or starts again if
+    // there are none.
     const isKept = (batch: { fence: number }) => batch.fence <= this.epoch;
     const events = state.journal.flatMap((batch) =>
       decodeBatch(this.conversationId, batch, isKept(batch) ? { afterN: this.#tail.lastN } : {}),
@@ -330,7 +336,7 @@ export class OpenTurn {
     }
     const fresh: NumberedEvent[] = [];
     for (const each of events) {
-      // An event that was published from a row before is no part of the tail.
+      // An event that was published from a row before is not part of the tail.
       if (!published.take(each.event)) continue;
       this.#tail.append(each.n, each.event);
       fresh.push(each);
@@ -378,7 +384,7 @@ export class OpenTurn {
     );
   }
 
-  /** Publishes events made from rows: those that the rows state themselves only to readers of events. */
+  /** Publishes events made from rows: those that the rows contain themselves only to readers of events. */
   #publishMissed(events: readonly TurnEvent[], publish: Publish): void {
     for (const event of events) {
       const readers = eventTraits[event.type].inRows ? "events" : "all";
@@ -407,7 +413,7 @@ export class OpenTurn {
   }
 }
 
-/** Returns the model that the node of the turn has chosen, where the turn itself named none. */
+/** Returns the model that the node of the turn has chosen, if the turn itself named none. */
 function modelIn({ steps }: OpenTurnState, events: readonly NumberedEvent[]): string | undefined {
   for (const { event } of events) if (event.type === "turn-start") return event.model;
   return steps[0]?.model;

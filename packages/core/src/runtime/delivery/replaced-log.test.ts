@@ -30,7 +30,7 @@ async function turn(node = here): Promise<void> {
   await cluster.finish();
 }
 
-/** Copies the store; what it returns puts the copy back in place, under the nodes that run on it. */
+/** Copies the store; the returned function restores the copy, under the nodes that run on it. */
 function dump(): () => void {
   const { clock: _, leases, ...maps } = cluster.database;
   const kept = structuredClone(maps);
@@ -47,7 +47,7 @@ function dump(): () => void {
   };
 }
 
-/** The client was sent away with an error that it may come back from, and holds the log once it has. */
+/** Checks that the client was ended with an error that it may retry, and holds the log after reconnecting. */
 async function expectStartedOver(): Promise<void> {
   expect(client.ended).toBe("store_unavailable");
   client.ended = undefined;

@@ -12,7 +12,10 @@ import type { AgentEvent } from "@parley/wire";
 import { expect, it } from "vitest";
 import { createModelCatalog, createRuntime } from "../index.js";
 
-/** A turn of one answer, and a subscriber without a cursor whose first read of the store takes longer than the turn. */
+/**
+ * Runs a turn of one answer, with a subscriber without a cursor whose first read of the store takes longer than the
+ * turn.
+ */
 async function joinSlowly(options: { readonly startsFirst: boolean }): Promise<AgentEvent[]> {
   const clock = createManualClock();
   const { store, faults } = createFaultyStore(createMemoryLogStore({ clock }));

@@ -9,7 +9,7 @@ let cluster: Cluster;
 let here: ClusterNode;
 let there: ClusterNode;
 
-/** One turn: two steps with a tool are committed, a third one is under way. */
+/** One turn: two steps with a tool are committed, a third one is in progress. */
 beforeEach(async () => {
   const busy = { pieces: ["reasoning", "text"], tools: ["again"] } as const;
   cluster = new Cluster([busy, busy, { pieces: ["text", "text"], tools: [] }]);
@@ -29,7 +29,7 @@ afterEach(async () => {
   await cluster.close();
 });
 
-/** What one who comes with this cursor is told, up to the frame after which the connection breaks. */
+/** Returns the frames for a client with this cursor, up to the frame after which the connection breaks. */
 async function told(
   node: ClusterNode,
   cursor: string | undefined,
@@ -48,7 +48,7 @@ async function told(
 const eventsOf = (frames: readonly SubscriptionFrame[]) =>
   frames.flatMap((frame) => (frame.type === "chat.delta" ? [frame.event] : []));
 
-/** The figures in some events: of which step, and which. */
+/** Returns the figures in some events, with their step. */
 const figuresOf = (events: readonly AgentEvent[]) =>
   new Set(
     events.flatMap((event) =>
@@ -62,7 +62,7 @@ const messagesOf = (frames: readonly SubscriptionFrame[]) => {
   return fold.state.messages;
 };
 
-/** What was said, whether it was told by an event or by a chunk, which knows more around it. */
+/** Returns the text of the frames, from an event or from a chunk, which carries more fields. */
 const wordsOf = (frames: readonly SubscriptionFrame[]) =>
   messagesOf(frames).map(({ messageId, parts }) => [
     messageId,

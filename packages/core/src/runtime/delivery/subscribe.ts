@@ -30,21 +30,21 @@ import { toQueuePayload } from "./watchers.js";
 /** The parts of the environment that subscriptions use. */
 export type SubscriptionUses = Defaults & Uses<"hub" | "limits" | "ownerModels" | "root">;
 
-/** How many chunks one frame brings. */
+/** Number of chunks of one frame. */
 const chunksPerFrame = 500;
 
-/** Following a conversation: frames in order, until it is closed or falls too far behind. */
+/** Subscription to a conversation: frames in order, until it is closed or falls too far behind. */
 export interface Subscription extends AsyncIterable<SubscriptionFrame> {
-  /** Leaves. The turn goes on. */
+  /** Leaves. The turn continues. */
   close(): void;
 }
 
 /** Follower of one turn. */
 export interface TurnFollower {
   onEvent(event: AgentEvent, cursor: Cursor): void;
-  /** The turn was lost by its node: what is durable of it comes again from its first event. */
+  /** Called when the turn was lost by its node: its durable part is sent again from its first event. */
   onReset(): void;
-  /** Called once at the end: without an error when the turn is sealed or waits. */
+  /** Called once at the end: without an error if the turn is sealed or waits. */
   onEnd(error: ParleyError | undefined): void;
 }
 
@@ -53,11 +53,11 @@ interface FollowedIds {
   readonly owner: string;
   readonly conversationId: string;
   readonly log: number;
-  /** The turn that started here after the subscriber came and before it joined. */
+  /** The turn that started here after the subscriber arrived and before it joined. */
   readonly started: OpenTurn | undefined;
 }
 
-/** Lets subscribers join, and reads what each is sent first. */
+/** Lets subscribers join, and reads the first frames of each. */
 export class Subscriptions {
   readonly #env: SubscriptionUses;
   readonly #running: Pick<RunningTurns, "active" | "activeOf" | "onAdded">;
@@ -74,9 +74,9 @@ export class Subscriptions {
   }
 
   /**
-   * Follows with a callback. Without a cursor the open turn, if there is one, is sent from its first event, then
-   * what comes; with one, everything after it. A cursor whose rows are no longer in the log, because it was restored
-   * to an earlier state or made anew under its id, starts over: a reset of the whole conversation, then everything.
+   * Follows with a callback. Without a cursor the open turn, if there is one, is sent from its first event, then new
+   * events; with one, everything after it. A cursor whose rows are no longer in the log, because it was restored to
+   * an earlier state or created again under its id, starts over: a reset of the whole conversation, then everything.
    * Returns a function that leaves.
    */
   attach(
@@ -94,9 +94,9 @@ export class Subscriptions {
   }
 
   /**
-   * Joins when the log is known that the id names now: at once where a turn of it runs here, else when the store has
-   * answered. A turn that starts here meanwhile is part of the join point, also when it has ended by then. Returns a
-   * function that leaves, or keeps it from joining.
+   * Joins when the log of the id is known: immediately if a turn of it runs here, otherwise when the store has
+   * answered. A turn that starts here meanwhile is part of the join point, even if it has ended by then. Returns a
+   * function that leaves, or prevents the join.
    */
   #join(
     ids: { readonly owner: string; readonly conversationId: string },
@@ -141,7 +141,7 @@ export class Subscriptions {
     return record.log;
   }
 
-  /** Refuses what following would refuse: an unknown conversation, a text that is no cursor. */
+  /** Refuses what following would refuse: an unknown conversation, a text that is not a cursor. */
   async check(owner: string, conversationId: string, cursor: string | undefined): Promise<void> {
     if (cursor !== undefined) readCursor(cursor);
     const record = await this.#env.root.forOwner(owner).get(conversationId);
@@ -162,8 +162,8 @@ export class Subscriptions {
   }
 
   /**
-   * Reads the events of one turn, from its first to `turn-sealed`, or to the status that says that it waits: live if it is
-   * open, else replayed from the log.
+   * Reads the events of one turn, from its first to `turn-sealed`, or to the status that reports that it waits: live
+   * if it is open, otherwise replayed from the log.
    */
   events(owner: string, conversationId: string, turnId: string): AsyncIterableIterator<CursoredEvent> {
     const stream = new EventStream();
@@ -181,8 +181,8 @@ export class Subscriptions {
   }
 
   /**
-   * Follows one turn, from its first event to `turn-sealed`, or to the status that says that it waits: live if it is open,
-   * else replayed from the log. Returns a function that leaves.
+   * Follows one turn, from its first event to `turn-sealed`, or to the status that reports that it waits: live if it
+   * is open, otherwise replayed from the log. Returns a function that leaves.
    */
   followTurn(owner: string, conversationId: string, turnId: string, follower: TurnFollower): () => void {
     let isOver = false;
@@ -216,7 +216,7 @@ export class Subscriptions {
     };
   }
 
-  /** What is pushed, for a reader that may be slow but not endlessly. */
+  /** Buffers what is pushed, for a reader that may be slow within limits. */
   #reader<T>(join: (subscriber: Subscriber, push: (value: T) => void) => () => void): {
     channel: BoundedChannel<T>;
     leave: () => void;
@@ -236,8 +236,8 @@ export class Subscriptions {
   }
 
   /**
-   * The cut at which a subscriber joins: what runs, and everything before it. `take` reads the turn at this very
-   * moment, for it goes on with the next.
+   * Reads the point at which a subscriber joins: what runs, and everything before it. `take` reads the turn
+   * synchronously, because it changes immediately afterwards.
    */
   async #cut<T>(
     ids: FollowedIds,
@@ -270,7 +270,7 @@ export class Subscriptions {
     if (point.open?.turnId === turnId || point.ended === turnId) return point;
     const found = await this.#env.root.forOwner(owner).readTurn(conversationId, turnId);
     if (found === null) throw new ParleyError("conversation_not_found", "No such turn in this conversation");
-    // It has begun behind the cut, so that every one of its events is still to come.
+    // It began after the cut, so all of its events are still to come.
     if (found.turn.status !== "sealed") return { ...point, frames: [] };
     const frames = this.#sealedFramesOf(conversationId, found);
     return { ...point, frames, ended: turnId };
@@ -327,7 +327,7 @@ export class Subscriptions {
     }
     for (const event of taken.figures) frames.push(eventFrame(event, unmoved));
     for (let since = place.seq; since < seq; since += chunksPerFrame) {
-      // What one page holds is sent in one go, as everything else that is known at the cut.
+      // The content of one page is sent at once, as everything else that is known at the cut.
       if (since > place.seq) {
         joining.send(frames);
         frames = [];
@@ -340,7 +340,7 @@ export class Subscriptions {
         beforeSeq: end + 1,
         open: true,
       });
-      // What the client knows of the open turn stays as it is until all rows are there.
+      // The client's state of the open turn stays as it is until all rows are there.
       const check = checkOfChunk(chunks.at(-1));
       const onTheWay = formatCursor({ seq: end, check, open: isKnown ? place.open : undefined });
       if (end === seq) here = taken.committed ?? onTheWay;
@@ -349,13 +349,13 @@ export class Subscriptions {
     }
     const before = place.open?.turnId;
     if (before !== undefined && before !== open?.turnId) {
-      // Told behind all rows: its own last seq may be far behind them, and a cursor does not go back.
+      // Sent after all rows: its own last seq may be far before them, and a cursor does not go back.
       frames.push(...(await this.#endOf(owner, conversationId, before, here)));
     }
     return { frames: [...frames, ...taken.rest], seq, open };
   }
 
-  /** Reads the conversation, and whether a client at this place holds rows of the log as it is. */
+  /** Reads the conversation, and checks that a client at this place holds rows of the current log. */
   async #verify(
     owner: string,
     conversationId: string,
@@ -375,7 +375,7 @@ export class Subscriptions {
     return { record, holds: isCheckedRow(chunks[0], check) };
   }
 
-  /** How a turn ended, for a client that has seen only its beginning. */
+  /** Makes the frames of a turn's end, for a client that has seen only its start. */
   async #endOf(
     owner: string,
     conversationId: string,
@@ -404,7 +404,7 @@ export class Subscriptions {
       conversationId: record.id,
       meta: { ...toMeta(this.#env, record), ...(turn === undefined ? {} : { status: "active" }) },
       queue: toQueuePayload({ entries: record.queue, paused: record.queuePaused }),
-      // The place the client came with: what follows moves it on, frame by frame.
+      // The place in the client's request: the next frames advance it one by one.
       cursor: formatCursor(place),
       ...omitUndefined({ contextSize: record.contextSize }),
       ...this.#window(owner, record),
@@ -426,7 +426,9 @@ export class Subscriptions {
   }
 }
 
-/** A channel that gives up on a reader who has fallen too far behind. What it had taken in can still be read. */
+/**
+ * A channel that fails for a reader that has fallen too far behind. Values that it already holds can still be read.
+ */
 class BoundedChannel<T> extends Channel<T> {
   readonly #most: number;
   readonly #leave: () => void;

@@ -53,12 +53,12 @@ export const turnEvent: fc.Arbitrary<TurnEvent> = fc.oneof(
   fc.constant<TurnEvent>({ type: "done", ...ids, reason: "stop" }),
 );
 
-/** The events with consecutive numbers. */
+/** Returns the events with consecutive numbers. */
 export function numbered(events: readonly TurnEvent[], firstN = 0): NumberedEvent[] {
   return events.map((event, index) => ({ n: firstN + index, event }));
 }
 
-/** The text of each part, and everything else in order: what a reader makes of events. */
+/** Folds events as a reader does: the text of each part, and everything else in order. */
 export function folded(events: readonly { readonly event: TurnEvent }[]): unknown {
   const parts: Record<string, string> = {};
   const others: TurnEvent[] = [];

@@ -22,7 +22,7 @@ import type {
 import { type Defaults, toMeta } from "../conversation-meta.js";
 import { waitingInfo } from "../input/waiting-info.js";
 
-/** An event for those who watch an owner's conversations. */
+/** An event for watchers of an owner's conversations. */
 export type WatchEvent =
   | WsConversationStatusChanged
   | WsConversationUpdated
@@ -31,19 +31,21 @@ export type WatchEvent =
   | { readonly type: "conversation.removed"; readonly conversationId: string }
   | { readonly type: "queue.changed"; readonly conversationId: string; readonly queue: QueuePayload };
 
-/** How many changes are read at once. */
+/** Number of changes that are read at once. */
 const pageSize = 100;
 
 /** Changes of one owner are collected for this long before its watchers are notified. */
 const collectMs = 50;
 
-/** Notifying many watchers takes time: the pause behind it is so many times as long, and more is collected meanwhile. */
+/**
+ * Notifying many watchers takes time: the pause after it is so many times as long, and more is collected meanwhile.
+ */
 const pauseFactor = 4;
 
-/** Up to so many conversations that were changed here are read one by one: the feed takes four statements. */
+/** Maximum number of conversations changed here that are read one by one: the feed takes four statements. */
 const mostSingle = 3;
 
-/** From so many changes on that were published without the feed, the feed is read up to them. */
+/** Number of changes published without the feed from which on the feed is read up to them. */
 const mostAhead = 100;
 
 interface Feed {
@@ -53,28 +55,29 @@ interface Feed {
     string,
     { readonly status: string; readonly queue: string; readonly waiting: string; readonly changedAt: number }
   >;
-  /** The changes behind `since` that were published without the feed. */
+  /** The changes after `since` that were published without the feed. */
   readonly ahead: Set<number>;
   since: number | undefined;
   /** Conversations that were changed here and have not been read since. */
   changedHere: Set<string>;
-  /** Something else has changed: the feed has to be read. */
+  /** True if something else has changed: the feed has to be read. */
   isStale: boolean;
   reading: Promise<void> | undefined;
   cancelReading: (() => void) | undefined;
   pauseMs: number;
-  /** Changes that were made here have been waiting to be read at some time since the last poll began. */
+  /** True if changes made here have been waiting to be read at some time since the last poll began. */
   mayBeOwn: boolean;
-  /** The poll that finds out whether they were all. */
+  /** Number of the poll that finds out if there were others. */
   leftToPoll: number;
 }
 
 /**
- * Publishes the changes of an owner's conversations to its watchers, outside the path of what made them: they are
+ * Publishes the changes of an owner's conversations to its watchers, asynchronously to the changes: they are
  * collected for a moment, and many watchers are notified in slices.
  *
- * The source of what happens anywhere is the store's feed of changes, read where a poll has found some. Of a conversation
- * that was changed here the record itself is read, which is less work; polls leave out what was published so.
+ * Changes on any node come from the store's feed of changes, read if a poll has found some. For a conversation that
+ * was changed here the record itself is read, which is less work; polls leave out changes that were published this
+ * way.
  */
 export class Watchers {
   readonly #root: LogStoreRoot;
@@ -104,8 +107,8 @@ export class Watchers {
   }
 
   /**
-   * A poll has found changes of an owner. Where changes that were made here were about to be read, these may be all that it
-   * has found: then it is left to the next poll, but never twice in a row.
+   * Handles changes of an owner that a poll has found. If changes made here were about to be read, they may be all
+   * that it has found: then it is left to the next poll, but never twice in a row.
    */
   found(owner: string): void {
     const feed = this.#feeds.get(owner);
@@ -139,7 +142,7 @@ export class Watchers {
       this.#feeds.set(owner, feed);
     }
     const { listeners } = feed;
-    // A function of its own, so that the same one may listen twice.
+    // A separate function, so that the same listener may be added twice.
     const own = (event: WatchEvent) => listener(event);
     const stop = () => {
       listeners.delete(own);
@@ -165,14 +168,14 @@ export class Watchers {
     if (feed !== undefined) this.#publishAll(feed, event);
   }
 
-  /** Publishes to the watchers of the owner whose log it is: for wake-ups from other nodes. */
+  /** Publishes to the watchers of the log's owner: for wake-ups from other nodes. */
   async publishToOwner(log: number, event: (conversationId: string) => WatchEvent): Promise<void> {
     if (this.#feeds.size === 0) return;
     const found = await this.#root.locate(log);
     if (found !== null) this.publish(found.owner, event(found.conversationId));
   }
 
-  /** Notifies the watchers of an owner of a change: of this conversation, made here, or else of whatever has changed. */
+  /** Notifies the watchers of an owner of a change: of this conversation, made here, or of any change elsewhere. */
   changed(owner: string, conversationId?: string): void {
     const feed = this.#feeds.get(owner);
     if (feed === undefined) return;
@@ -239,7 +242,7 @@ export class Watchers {
     }
   }
 
-  /** Returns what watchers have not been told of a conversation's state. */
+  /** Returns the events of a conversation's state that watchers have not received. */
   #eventsOf(feed: Feed, record: ConversationRecord): WatchEvent[] {
     if (record.archiveOf !== undefined) return [];
     const { id: conversationId, status, changedAt } = record;
@@ -265,8 +268,8 @@ export class Watchers {
   }
 
   /**
-   * Publishes events to the watchers that are there now, a slice of them at a time: each event of a slice is one object,
-   * so it is encoded once, and other work of the process waits for one slice only.
+   * Publishes events to the current watchers, a slice of them at a time: each event of a slice is one object, so it
+   * is encoded once, and other work of the process waits for one slice only.
    */
   async #deliver(feed: Feed, events: readonly WatchEvent[]): Promise<void> {
     if (events.length === 0) return;
@@ -284,7 +287,7 @@ export class Watchers {
     this.#publishTo(feed.listeners, event);
   }
 
-  /** Calls all of these, also where one of them throws. */
+  /** Calls all of these, even if one of them throws. */
   #publishTo(listeners: Iterable<(event: WatchEvent) => void>, event: WatchEvent): void {
     for (const listener of listeners) {
       try {
@@ -311,14 +314,14 @@ function noticeEvents(feed: Feed, notice: ConversationNotice): WatchEvent[] {
   });
 }
 
-/** The files of a message that waits. */
+/** Returns the files of a message that waits. */
 function filesOf(message: ConversationMessage): { readonly files?: readonly FileReference[] } {
   if (!message.content.some(isStoredFile)) return {};
   const files = toChunks(message).flatMap((chunk) => (chunk.type === "text" ? (chunk.file ?? []) : []));
   return { files };
 }
 
-/** The queue as clients see it. */
+/** Converts the queue to the form that clients see. */
 export function toQueuePayload(queue: QueueState): QueuePayload {
   return {
     messages: queue.entries.map(({ id, message, mode, queuedAt, choices }) => ({

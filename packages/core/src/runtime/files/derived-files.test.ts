@@ -12,7 +12,7 @@ afterEach(async () => {
   for (const runtime of running.splice(0)) await runtime.close();
 });
 
-/** Derives the first three bytes of a file; nothing where the first one is zero. */
+/** Derives the first three bytes of a file; nothing if the first one is zero. */
 class FirstBytes implements FileDeriver {
   calls = 0;
   most = 0;

@@ -5,20 +5,20 @@ import type { LogStore } from "../../ports/log-store.js";
 import type { Uses } from "../environment.js";
 import { type FoundFile, type OpenedFile, reader } from "./opened-file.js";
 
-/** Derives forms of files. It has to expect any bytes. */
+/** Derives forms of files. It has to accept any bytes. */
 export interface FileDeriver {
-  /** True where such a file may have this form: nothing is read and derived for others. */
+  /** Returns true if such a file may have this form: nothing is read and derived for others. */
   canDerive(variant: FileVariant, file: { readonly mediaType: string; readonly size: number }): boolean;
   /**
-   * Derives a form from all bytes of a file, in at most `derivedBytes`. Undefined where there is none, which is remembered.
-   * Rejects where it cannot be said now.
+   * Derives a form from all bytes of a file, in at most `derivedBytes`. Undefined if there is none, which is
+   * remembered. Rejects if this cannot be determined now.
    */
   derive(
     variant: FileVariant,
     file: { readonly mediaType: string; readonly name: string },
     bytes: Uint8Array,
   ): Promise<Uint8Array | undefined>;
-  /** Stops what is under way. */
+  /** Stops derivations in progress. */
   close(): Promise<void>;
 }
 
@@ -28,12 +28,12 @@ const forms: Readonly<Record<FileVariant, { readonly mediaType: string; readonly
   text: { mediaType: "text/plain", ending: ".txt" },
 };
 
-/** Files at most that wait for their turn. */
+/** Maximum number of waiting files. */
 const longestQueue = 100;
 
 /**
- * Forms of files that are derived from their bytes, when they are first asked for, and kept with them from then on. One
- * file at a time: its bytes are in memory while it is its turn.
+ * Forms of files that are derived from their bytes, on first request, and kept with them from then on. One file at a
+ * time: only its bytes are in memory.
  */
 export class DerivedFiles {
   readonly #env: Uses<"fileLimits" | "report">;
@@ -46,7 +46,7 @@ export class DerivedFiles {
     this.#deriver = deriver;
   }
 
-  /** The form of a file; undefined where there is none. Rejects with `limit_exceeded` where too many files wait. */
+  /** Returns the form of a file; undefined if there is none. Rejects with `limit_exceeded` if too many files wait. */
   async open(
     owner: string,
     store: LogStore,
@@ -58,8 +58,8 @@ export class DerivedFiles {
   }
 
   /**
-   * The text of a file for a model that is not shown the file itself, cut to what a request has room for. Undefined where
-   * there is none, or where it cannot be had now: a file never fails a turn.
+   * Returns the text of a file for a model that is not shown the file itself, cut to the room in a request. Undefined
+   * if there is none, or if it is not available now: a file never fails a turn.
    */
   async textOf(owner: string, store: LogStore, part: StoredFilePart): Promise<string | undefined> {
     const { hash, mediaType, size, filename: name = "file" } = part;
@@ -77,7 +77,7 @@ export class DerivedFiles {
     }
   }
 
-  /** Resolves when nothing is under way any more. */
+  /** Resolves when nothing is in progress any more. */
   async stop(): Promise<void> {
     await this.#deriver?.close();
     await this.#last;
@@ -119,7 +119,7 @@ export class DerivedFiles {
     const data = (await deriver.derive(variant, file, bytes)) ?? new Uint8Array(0);
     const { ownerBytes } = this.#env.fileLimits;
     await store.saveDerived({ blob: file.blob, variant, data, ownerBytes }).catch((error: unknown) => {
-      // What could not be kept is still worth showing; a file that was removed meanwhile is no fault.
+      // A form that could not be stored is still worth showing; a file that was removed meanwhile is not an error.
       if (!isParleyError(error) || !["limit_exceeded", "invalid_request"].includes(error.code)) {
         this.#env.report(error, "derived files");
       }

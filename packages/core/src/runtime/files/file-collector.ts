@@ -1,7 +1,7 @@
 import type { Uses } from "../environment.js";
 import { Sweep } from "../nodes/sweep.js";
 
-/** Removes bytes that nothing refers to any more. Every node does; each file is removed by one of them. */
+/** Removes bytes that nothing refers to any more. Every node runs it; each file is removed by one of them. */
 export function fileCollector(env: Uses<"root" | "clock" | "report" | "fileLimits">): Sweep {
   const { root, fileLimits } = env;
   return new Sweep(env, {

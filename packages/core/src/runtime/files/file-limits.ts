@@ -1,7 +1,7 @@
 const hourMs = 60 * 60_000;
 const megabyte = 2 ** 20;
 
-/** Bounds of files: sizes, and how long bytes are kept that no message refers to. */
+/** Limits of files: sizes, and the time that bytes without a reference are kept. */
 export interface FileLimits {
   /** Bytes of one file. `too_large` */
   readonly fileBytes: number;
@@ -9,7 +9,9 @@ export interface FileLimits {
   readonly messageFiles: number;
   /** Bytes of the files of one message together. `too_large` */
   readonly messageFileBytes: number;
-  /** Bytes of all files of one request to a model. The newest ones are sent; the model is told of the others. */
+  /**
+   * Bytes of all files of one request to a model. The newest ones are sent; the others are mentioned to the model.
+   */
   readonly requestFileBytes: number;
   /** Characters of the text of a file that a model is given in its place. */
   readonly shownCharacters: number;
@@ -17,17 +19,17 @@ export interface FileLimits {
   readonly ownerBytes: number;
   /** Milliseconds that a finished upload is kept until a message refers to it. */
   readonly unsentMs: number;
-  /** Milliseconds that an unfinished upload may stand still before it is dropped. */
+  /** Milliseconds without progress after which an unfinished upload is dropped. */
   readonly stalledMs: number;
   /** Milliseconds that a signed address is valid, by default and at most. */
   readonly addressMs: number;
   readonly longestAddressMs: number;
-  /** Milliseconds between two collections of a node, and files that each removes at most. */
+  /** Milliseconds between two collections of a node, and maximum number of files that each removes. */
   readonly sweepMs: number;
   readonly sweepFiles: number;
 }
 
-/** The bounds where nothing else is chosen. */
+/** Default limits of files. */
 export const defaultFileLimits: FileLimits = {
   fileBytes: 100 * megabyte,
   messageFiles: 20,

@@ -1,11 +1,14 @@
 const longestName = 200;
 
-/** Characters that change how a name is read or shown: controls, bidirectional marks, invisible ones, broken halves. */
+/**
+ * Characters that change how a name is read or shown: controls, bidirectional marks, invisible ones, lone surrogates.
+ */
 const hiddenCharacters = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
 /**
- * The name of a file as it is kept and shown: without folders, without characters that hide or turn what follows, of a
- * bounded length, and never empty. The ending of a long name stays, because it says what the file is.
+ * Returns the name of a file as it is stored and shown: without folders, without characters that hide or reverse what
+ * follows, of a bounded length, and never empty. The extension of a long name stays, because it identifies the type
+ * of the file.
  */
 export function cleanFileName(name: string): string {
   const last = name.replace(hiddenCharacters, "").split(/[/\\]/).at(-1) ?? "";

@@ -24,24 +24,24 @@ export interface OpenOptions {
 
 /** An owner's files. */
 export interface FileApi {
-  /** Stores a file as it comes. It is kept for a day, and longer once a message refers to it. */
+  /** Stores a file as it arrives. It is kept for a day, and longer once a message refers to it. */
   upload(file: IncomingFile): Promise<UploadInfo>;
   /**
-   * Finds a file, or a form of it: a small picture of an image, the text of a document. `conversation_not_found` where
+   * Finds a file, or a form of it: a small picture of an image, the text of a document. `conversation_not_found` if
    * there is none, or no such form of it.
    */
   open(place: FilePlace, options?: OpenOptions): Promise<OpenedFile>;
-  /** Drops an upload. Messages that refer to its bytes keep them. Returns false where there was none. */
+  /** Drops an upload. Messages that refer to its bytes keep them. Returns false if there was none. */
   drop(uploadId: string): Promise<boolean>;
   /** Stores the files among parts that hold their bytes, and returns the parts with references in their places. */
   store(parts: readonly MessageContentPart[]): Promise<readonly MessageContentPart[]>;
-  /** The size of the owner's files. */
+  /** Returns the size of the owner's files. */
   usage(): Promise<FileUsage>;
-  /** A text that gives access to one file, without a key, until it expires. */
+  /** Returns a text that gives access to one file, without a key, until it expires. */
   sign(place: FilePlace, options?: { readonly forMs?: number | undefined }): Promise<FileToken>;
 }
 
-/** One owner's hand on its files. */
+/** Creates one owner's operations on its files. */
 export function fileVerbs({ env, owner, store }: OwnerScope): FileApi {
   const { fileLimits: limits, clock } = env;
   return {
@@ -57,7 +57,7 @@ export function fileVerbs({ env, owner, store }: OwnerScope): FileApi {
       if (!(forMs > 0 && forMs <= limits.longestAddressMs)) {
         throw invalidField("forMs", `more than 0 and at most ${limits.longestAddressMs}`);
       }
-      // Nobody is given an address of what they cannot read.
+      // No caller gets an address of a file that it cannot read.
       await openFile(store, place);
       const secret = (await store.fileSecret()) ?? (await store.fileSecret(createFileSecret()));
       if (secret === null) throw new TypeError("a secret that was proposed is there");
@@ -67,7 +67,7 @@ export function fileVerbs({ env, owner, store }: OwnerScope): FileApi {
   };
 }
 
-/** Finds the file that a signed text gives access to. Whatever is wrong with the text, there is no such file. */
+/** Finds the file that a signed text gives access to. For any invalid text, there is no such file. */
 export async function openSigned(
   env: Uses<"clock" | "derivedFiles"> & { readonly root: Pick<LogStoreRoot, "forOwner"> },
   token: string,

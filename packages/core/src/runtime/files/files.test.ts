@@ -56,7 +56,7 @@ async function contentOf(file: OpenedFile, start = 0, end = file.size): Promise<
   return Buffer.concat(read);
 }
 
-/** Bytes that repeat with no power of two. */
+/** Returns bytes whose pattern has no period of a power of two. */
 const patterned = (length: number) => Uint8Array.from({ length }, (_, index) => index % 251);
 
 describe("an upload", () => {

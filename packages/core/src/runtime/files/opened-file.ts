@@ -14,26 +14,29 @@ export interface OpenedFile {
   readonly mediaType: string;
   readonly size: number;
   readonly hash: string;
-  /** Of an upload: when it expires, in epoch milliseconds. */
+  /** Expiry of an upload, in epoch milliseconds. */
   readonly expiresAt?: number;
   /**
-   * The bytes from `start` to `end`, which is the first one that is left out, piece by piece. Breaks off with
-   * `conversation_not_found` where the file is removed meanwhile.
+   * Yields the bytes from `start` to `end` (exclusive), piece by piece. Fails with `conversation_not_found` if the
+   * file is removed meanwhile.
    */
   read(start: number, end: number): AsyncGenerator<Uint8Array, void, undefined>;
 }
 
-/** A file, and which bytes of the store it has. */
+/** A file, and the number that identifies its bytes in the store. */
 export interface FoundFile extends OpenedFile {
   readonly blob: BlobNumber;
 }
 
-/** The refusal of a file that is not there, is another's, or never was: they cannot be told apart. */
+/**
+ * Returns the refusal of a file that does not exist, is another owner's, or never existed: they cannot be
+ * distinguished.
+ */
 export function unknownFile(): ParleyError {
   return new ParleyError("conversation_not_found", "No such file");
 }
 
-/** Finds a file by its place. A hash is no place: it gives no access. */
+/** Finds a file by its place. A hash is not a place: it gives no access. */
 export async function openFile(store: LogStore, place: FilePlace): Promise<FoundFile> {
   if ("uploadId" in place) {
     const found = await store.findUpload(place.uploadId);
@@ -47,7 +50,7 @@ export async function openFile(store: LogStore, place: FilePlace): Promise<Found
   return { name, mediaType, size, hash, blob: blob.blob, read: reader(store, blob.blob) };
 }
 
-/** The file at a seq of the log, own or inherited, also of the open turn. */
+/** Finds the file at a seq of the log, own or inherited, also of the open turn. */
 async function findReference(
   store: LogStore,
   { conversationId, seq }: { readonly conversationId: string; readonly seq: number },
@@ -62,7 +65,7 @@ async function findReference(
   return chunk.file;
 }
 
-/** Reads bytes of the store, piece by piece. */
+/** Returns a reader of bytes of the store, piece by piece. */
 export function reader(store: LogStore, blob: BlobNumber): OpenedFile["read"] {
   return async function* read(start, end) {
     for (let offset = start; offset < end; ) {

@@ -5,14 +5,14 @@ import type { FileLimits } from "./file-limits.js";
 import { cleanFileName } from "./file-name.js";
 import { sniffedBytes, sniffMediaType } from "./sniff-media-type.js";
 
-/** Computes a SHA-256 of bytes that come one after the other: the platform's own, which core has no access to. */
+/** Computes a SHA-256 of bytes that arrive one after the other: the platform's own, which core has no access to. */
 export interface BytesHash {
   update(bytes: Uint8Array): void;
   /** In hexadecimal. */
   digest(): string;
 }
 
-/** A file on its way in. */
+/** A file that is being uploaded. */
 export interface IncomingFile {
   readonly name: string;
   readonly bytes: AsyncIterable<Uint8Array>;
@@ -20,8 +20,8 @@ export interface IncomingFile {
 }
 
 /**
- * Stores a file as it comes, piece by piece: no more than one piece is held, and the sender waits while it is written.
- * Whatever fails, nothing of it stays.
+ * Stores a file as it arrives, piece by piece: no more than one piece is held, and the sender waits while it is
+ * written. After any failure, nothing of it stays.
  */
 export async function receiveUpload(
   store: LogStore,
@@ -59,7 +59,7 @@ export async function receiveUpload(
     const mediaType = sniffMediaType(head, clean);
     return await store.finishUpload({ id, hash: hash.digest(), name: clean, mediaType, unsentMs });
   } catch (error) {
-    // If even this fails, the upload stands still from now on, and is collected after a time.
+    // If even this fails, the upload makes no more progress, and is collected after a time.
     await store.dropUpload(id).catch(() => undefined);
     throw error;
   }
@@ -71,7 +71,7 @@ function tooLarge(fileBytes: number): ParleyError {
   });
 }
 
-/** The id of an upload is what it is read by, so it cannot be guessed: 128 random bits. */
+/** Returns the id of an upload. The upload is read by it, so it cannot be guessed: 128 random bits. */
 export function uploadId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return `up_${Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")}`;

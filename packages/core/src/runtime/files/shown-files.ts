@@ -6,7 +6,7 @@ import type { BlobStore } from "../../ports/blob-store.js";
 import type { FileForm } from "../../ports/provider-file.js";
 import type { HistoryEntry, ProviderAdapter, ProviderMessage } from "../../ports.js";
 
-/** Decides how a request shows its files. */
+/** Options for showing the files of a request. */
 export interface ShowFiles {
   readonly provider: Pick<ProviderAdapter, "takesFile">;
   readonly model: string;
@@ -14,20 +14,20 @@ export interface ShowFiles {
   readonly store: Pick<BlobStore, "findBlob" | "readBlob"> | undefined;
   /** Bytes of all files of the request. The newest ones are sent. */
   readonly maxBytes: number;
-  /** The entries of the request: where its files are in the log. */
+  /** The entries of the request, with the places of its files in the log. */
   readonly entries?: readonly HistoryEntry[] | undefined;
   /** Text that was extracted from a file which the model does not take as it is. */
   readonly textOf?: (file: StoredFilePart) => Promise<string | undefined>;
 }
 
-/** A request with its files, and what became of each. */
+/** A request with its files, and the form of each. */
 export interface ShownFiles {
   readonly messages: ProviderMessage[];
   /** In the order of the request. */
   readonly files: readonly ShownFile[];
 }
 
-/** A file of a request and how it is shown. */
+/** A file of a request and its form. */
 interface Planned {
   readonly file: StoredFilePart;
   form: FileForm;
@@ -35,8 +35,8 @@ interface Planned {
 
 /**
  * Puts the bytes of files into a request. Messages refer to files; the model is shown those that it takes, up to
- * `maxBytes` and the newest first, and is told of each of the others in a line. The messages themselves stay as they
- * are: what holds bytes is a copy that lives as long as the call.
+ * `maxBytes` and the newest first, and each of the others is mentioned in a line. The messages themselves stay as
+ * they are: the bytes are in a copy that lives as long as the call.
  */
 export async function showFiles(messages: ProviderMessage[], how: ShowFiles): Promise<ShownFiles> {
   const planned = new Map<object, Planned>();
@@ -73,7 +73,7 @@ function formOf(file: StoredFilePart, { provider, model, store }: ShowFiles): Fi
   return provider.takesFile(file, model);
 }
 
-/** Leaves out what does not fit any more. `planned`: newest first. */
+/** Leaves out files that no longer fit. `planned`: newest first. */
 function leaveOut(planned: readonly Planned[], maxBytes: number): void {
   let left = maxBytes;
   for (const plan of planned) {
@@ -111,7 +111,7 @@ function note(file: StoredFilePart, reason: string): ShownPart {
   };
 }
 
-/** The line that stands for a file wherever it is not shown. */
+/** Returns the line that replaces a file if it is not shown. */
 function nameOf({ filename: name, mediaType, size, hash }: StoredFilePart): string {
   return fileChunk({ ...omitUndefined({ name }), mediaType, size, hash }).text;
 }
@@ -132,7 +132,7 @@ async function readAll(
   return bytes;
 }
 
-/** The seqs of files by their hash, in order. */
+/** Returns the seqs of files by their hash, in order. */
 function seqsOf(entries: readonly HistoryEntry[]): Map<string, number[]> {
   const seqs = new Map<string, number[]>();
   for (const { message, firstSeq } of entries) {

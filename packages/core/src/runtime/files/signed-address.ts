@@ -16,7 +16,9 @@ export function createFileSecret(): string {
   return toBase64(crypto.getRandomValues(new Uint8Array(secretBytes)));
 }
 
-/** A text that gives access to one file until a time: its owner, the file and the time are signed together. */
+/**
+ * Returns a text that gives access to one file until a time: its owner, the file and the time are signed together.
+ */
 export async function signPlace(secret: string, signed: SignedPlace): Promise<string> {
   const { owner, place, expiresAt } = signed;
   const where = "uploadId" in place ? [place.uploadId] : [place.conversationId, place.seq];
@@ -25,7 +27,9 @@ export async function signPlace(secret: string, signed: SignedPlace): Promise<st
   return `${payload}.${toBase64(new Uint8Array(signature))}`;
 }
 
-/** Reads what a text claims to give access to. Undefined for any other text. Nothing of it is proven yet. */
+/**
+ * Reads the file that a text claims to give access to. Undefined for any other text. Nothing of it is verified yet.
+ */
 export function readClaim(token: string): SignedPlace | undefined {
   const [payload = ""] = token.split(".");
   let claim: unknown;
@@ -42,7 +46,7 @@ export function readClaim(token: string): SignedPlace | undefined {
   return { owner, expiresAt, place: { conversationId: id, seq } };
 }
 
-/** True where the text was signed with this secret, compared in a time that says nothing about the signature. */
+/** Returns true if the text was signed with this secret, compared in constant time. */
 export async function isSigned(secret: string, token: string): Promise<boolean> {
   const [payload = "", signature = "", ...others] = token.split(".");
   if (others.length > 0) return false;
@@ -58,7 +62,7 @@ function keyOf(secret: string, use: "sign" | "verify"): Promise<CryptoKey> {
   return crypto.subtle.importKey("raw", fromBase64(secret), algorithm, false, [use]);
 }
 
-/** The purpose stands before what is signed: no other signature with the same secret can be taken for an address. */
+/** Prefixes the signed bytes with their purpose: no other signature with the same secret is valid for an address. */
 function signedBytes(payload: string): Uint8Array<ArrayBuffer> {
   return new TextEncoder().encode(`parley file address 1\n${payload}`);
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { sniffMediaType } from "./sniff-media-type.js";
 
-/** Bytes of a text, each character one byte. */
+/** Returns the bytes of a text, each character one byte. */
 const bytes = (text: string) => Uint8Array.from(text, (character) => character.charCodeAt(0));
 
 describe("the type of a file", () => {

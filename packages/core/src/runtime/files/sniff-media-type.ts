@@ -1,4 +1,4 @@
-/** Bytes at the beginning of a file by which its type is recognised. */
+/** Number of bytes at the beginning of a file by which its type is recognized. */
 export const sniffedBytes = 4_096;
 
 const unknownType = "application/octet-stream";
@@ -36,7 +36,7 @@ const brandTypes: Readonly<Record<string, string>> = {
 
 const office = "application/vnd.openxmlformats-officedocument.";
 
-/** Formats that are ZIP archives: inside, they are no more dangerous than any archive, so a name is enough. */
+/** Formats that are ZIP archives: inside, they are no more dangerous than any archive, so the name decides. */
 const archiveTypes: Readonly<Record<string, string>> = {
   docx: `${office}wordprocessingml.document`,
   xlsx: `${office}spreadsheetml.sheet`,
@@ -61,9 +61,9 @@ const textTypes: Readonly<Record<string, string>> = {
 };
 
 /**
- * Recognises the type of a file by its first bytes. What a sender declares is not asked; the name only chooses among
- * formats that share their bytes, text and ZIP archives. Text that a browser could take for a page or a drawing is called
- * one, whatever its name is.
+ * Recognizes the type of a file by its first bytes. The sender's declared type is ignored; the name only chooses
+ * among formats that share their bytes, text and ZIP archives. Text that a browser could interpret as a page or a
+ * drawing gets that type, whatever its name is.
  */
 export function sniffMediaType(head: Uint8Array, name: string): string {
   if (head.byteLength === 0) return textTypes[extensionOf(name)] ?? "text/plain";
@@ -89,7 +89,7 @@ function typeOfText(head: Uint8Array, name: string): string {
   return textTypes[extensionOf(name)] ?? "text/plain";
 }
 
-/** True for UTF-8 without the control characters that no text has. The last character may be cut off. */
+/** Returns true for UTF-8 without the control characters that no text has. The last character may be cut off. */
 function isText(head: Uint8Array): boolean {
   for (const byte of head) {
     const isControl = byte < 0x20 && byte !== 0x09 && byte !== 0x0a && byte !== 0x0c && byte !== 0x0d;

@@ -8,7 +8,7 @@ import { type IncomingFile, receiveUpload, uploadId } from "./receive-upload.js"
 
 /**
  * Stores the files among parts that hold their bytes, and refers to them instead: a log holds no bytes. The uploads
- * last until the message that refers to them is written. A file that cannot be stored becomes a line that says so.
+ * last until the message that refers to them is written. A file that cannot be stored becomes a line with the reason.
  */
 export async function storeParts(
   store: LogStore,
@@ -30,7 +30,7 @@ export function hasBytes(part: MessageContentPart): part is InlineFile {
   return part.type === "file" && typeof part.data === "string" && part.data !== "";
 }
 
-/** Stores a file and refers to it. Its type is that of its bytes. Throws what it is refused with. */
+/** Stores a file and refers to it. Its type is that of its bytes. Throws the refusal. */
 export async function storeFile(
   store: LogStore,
   part: InlineFile,
@@ -46,7 +46,7 @@ export async function storeFile(
   return { ...rest, type: "file", mediaType, size, hash, filename: name, ...imageSize(bytes) };
 }
 
-/** The line that stands for a file which was refused; any other failure is thrown. */
+/** Returns the line that replaces a refused file; any other failure is thrown. */
 function note({ filename, mediaType }: FileContentPart, error: unknown): MessageContentPart {
   const isRefused = isParleyError(error) && refusals.has(error.code);
   if (!isRefused) throw error;
@@ -55,7 +55,7 @@ function note({ filename, mediaType }: FileContentPart, error: unknown): Message
 
 const refusals: ReadonlySet<string> = new Set(["too_large", "limit_exceeded", "invalid_request"]);
 
-/** Bytes that are there already as a file on its way in. */
+/** Returns bytes that are already in memory as a file to upload. */
 async function incomingFile(name: string, bytes: Uint8Array<ArrayBuffer>): Promise<IncomingFile> {
   const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
   const hash = Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
@@ -65,7 +65,7 @@ async function incomingFile(name: string, bytes: Uint8Array<ArrayBuffer>): Promi
   return { name, bytes: once(), hash: { update: () => {}, digest: () => hash } };
 }
 
-/** The ending of a name for a media type: `png` for `image/png`. */
+/** Returns the extension for a media type: `png` for `image/png`. */
 function endingOf(mediaType: string): string {
   return /\/(?:x-)?([a-z0-9]{1,8})/i.exec(mediaType)?.[1]?.toLowerCase() ?? "bin";
 }

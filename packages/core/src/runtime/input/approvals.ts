@@ -4,17 +4,17 @@ import { matchesArguments } from "../../turn/approval/match-arguments.js";
 import type { TurnInputs } from "../../turn/approval/turn-inputs.js";
 import type { DecisionFeed } from "./decision-feed.js";
 
-/** How a runtime asks people. */
+/** Options for requests to people. */
 export interface ApprovalOptions {
   /** Rules beside those of the tools. They can only be stricter. */
   readonly rules?: readonly ApprovalRule[];
-  /** How long a request waits before it is denied. Absent: for ever. */
+  /** Time that a request waits before it is denied. Absent: forever. */
   readonly expiresMs?: number;
   /** Offers the tool `ask_user`, by which the model asks the user a question. Default false. */
   readonly askUser?: boolean;
 }
 
-/** Makes what a turn of the runtime needs to ask people and to wait for them. */
+/** Makes what a turn of the runtime needs to request input from people and to wait for it. */
 export function createTurnInputs(
   options: ApprovalOptions,
   turn: {
@@ -23,7 +23,7 @@ export function createTurnInputs(
     readonly fence: number;
     readonly store: InputStore;
     readonly feed: DecisionFeed;
-    /** Makes a call until its outcome is known, or the turn is lost. */
+    /** Repeats a call until its outcome is known, or the turn is lost. */
     readonly insist: <T>(call: () => Promise<T>) => Promise<T>;
     /** Publishes that the requests of the conversation have changed. */
     readonly changed: () => void;

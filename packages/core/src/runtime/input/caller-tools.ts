@@ -7,10 +7,10 @@ import type { JsonSchema, Tool } from "../../turn/tools/tool.js";
 
 const namePattern = /^[A-Za-z0-9_-]{1,64}$/;
 
-/** The most tools that one message may bring. */
+/** Maximum number of tools that one message may bring. */
 const mostTools = 128;
 
-/** Copies the tools of a caller, or refuses them: what no model could be offered, and names that are taken. */
+/** Copies the tools of a caller, or refuses them: tools that no model could be offered, and names that are taken. */
 export function checkedTools(
   given: readonly WireTool[],
   own: readonly { readonly name: string }[],

@@ -2,8 +2,8 @@ import type { InputResponseEntry } from "@parley/wire";
 import type { Clock } from "../../clock.js";
 
 /**
- * Brings a running turn the responses to its requests: read from the store when somebody says that there are some, and
- * now and then while the turn has requests, because a wake-up may be lost.
+ * Passes the responses to its requests to a running turn: read from the store on notification, and at intervals while
+ * the turn has requests, because a wake-up may be lost.
  */
 export class DecisionFeed {
   readonly #read: () => Promise<readonly InputResponseEntry[]>;
@@ -20,7 +20,7 @@ export class DecisionFeed {
   constructor(options: {
     readonly read: () => Promise<readonly InputResponseEntry[]>;
     readonly clock: Clock;
-    /** 0: no looks without a word. */
+    /** Poll interval. 0: reads only on notification. */
     readonly pollMs: number;
     readonly onError: (error: unknown) => void;
   }) {
@@ -30,7 +30,7 @@ export class DecisionFeed {
     this.#onError = options.onError;
   }
 
-  /** Calls back with each response from now on. Returns a function that stops. */
+  /** Calls back with each response from now on. Returns a function that stops it. */
   listen(onResponse: (response: InputResponseEntry) => void): () => void {
     this.#listener = onResponse;
     this.#poll();
@@ -41,7 +41,7 @@ export class DecisionFeed {
     };
   }
 
-  /** Reads what was recorded: once for however many calls. */
+  /** Reads recorded responses: once for any number of concurrent calls. */
   look(): void {
     this.#wasMissed = this.#listener === undefined;
     if (this.#wasMissed) return;

@@ -3,12 +3,12 @@ import type { AdmitInput, AdmitOutcome, LogStore, OpenTurnState } from "../../po
 import { currentStep, foldLeftTurn, metricsOf, partialMessages } from "../nodes/recovery-plan.js";
 import { waitedMsOf } from "./waiting-info.js";
 
-/** How often a turn that is answered again and again in between is tried to be ended. */
+/** Number of attempts to end a turn that is answered repeatedly in between. */
 const attempts = 5;
 
 /**
- * Admits a message that ends a turn which waits for input: its requests are denied, it is sealed as `aborted`, and the
- * message opens its own turn, all in one transaction. Where no turn waits, it is admitted as usual.
+ * Admits a message that ends a turn which waits for input: its requests are denied, it is sealed as `aborted`, and
+ * the message opens its own turn, all in one transaction. If no turn waits, it is admitted as usual.
  */
 export async function admitOverWaiting(
   store: LogStore,
@@ -24,7 +24,7 @@ export async function admitOverWaiting(
     try {
       return await store.admit({ ...admission, sealWaiting: sealOf(conversationId, state, now) });
     } catch (error) {
-      // Somebody answered in between: the turn may wait again by now.
+      // A request was answered in between: the turn may wait again by now.
       const isStale = isParleyError(error) && error.code === "stale_fence";
       if (!isStale || attempt === attempts) throw error;
     }

@@ -16,13 +16,13 @@ import { type InputAnswer, type InputSender, responseEntry } from "./respond.js"
 const defaultListed = 100;
 const mostListed = 500;
 
-/** What an owner can do about calls that wait for input. */
+/** Operations of an owner on calls that wait for input. */
 export interface InputApi {
-  /** Requests that nobody has answered, oldest first, in pages. */
+  /** Lists unanswered requests, oldest first, in pages. */
   pending(query?: PendingQuery): Promise<PendingResponse>;
   /**
-   * Answers a request. The first response wins; the same again gets the same answer, another one `already_decided` with
-   * the decision in force in `details.response`.
+   * Answers a request. The first response wins; the same again gets the same result, another one `already_decided`
+   * with the decision in force in `details.response`.
    */
   respond(
     conversationId: string,
@@ -30,15 +30,15 @@ export interface InputApi {
     answer: InputAnswer,
     sender?: InputSender,
   ): Promise<RespondResponse>;
-  /** The kind of a request: who may answer it depends on it. `conversation_not_found` for an unknown one. */
+  /** Returns the kind of a request: it decides who may answer it. `conversation_not_found` for an unknown one. */
   kindOf(conversationId: string, requestId: string): Promise<string>;
   /** Standing approvals, newest first. */
   grants(): Promise<readonly GrantInfo[]>;
-  /** Revokes a standing approval: the next call asks again. Returns false where there was none. */
+  /** Revokes a standing approval: the next call asks again. Returns false if there was none. */
   revoke(grantId: string): Promise<boolean>;
 }
 
-/** One owner's hand on the requests of its conversations. */
+/** Creates one owner's operations on the requests of its conversations. */
 export function inputVerbs(scope: OwnerScope): InputApi {
   const { store, find } = scope;
   const read = async (conversationId: string, requestId: string) => {
@@ -80,7 +80,7 @@ async function respond(
   if (!coordinator.alive()) throw new ParleyError("store_unavailable");
   const limits = { tools: env.toolsOf(owner), bytes: env.limits.messageBytes, owner };
   const response = await responseEntry(request, answer, sender, limits);
-  // A response is never refused for want of room: then another node goes on with the turn.
+  // A response is never refused for lack of capacity: then another node continues the turn.
   const node = coordinator.draining || !inbox.hasRoom(owner) ? "" : env.identity.node;
   const { requestId, turnId } = request;
   const { argumentsHash } = answer;
@@ -95,7 +95,7 @@ async function respond(
     }),
   );
   const { outcome, lease, log } = result;
-  // A response that came too late has reopened the turn for whoever claims it.
+  // A response that came too late has reopened the turn for any node that claims it.
   if (lease !== undefined) recovery.reopened(lease, outcome === "recorded" ? node : "");
   else if (outcome === "recorded") {
     coordinator.decided(log);

@@ -25,14 +25,14 @@ export interface InputAnswer {
   readonly arguments?: JsonValue | undefined;
   /** The answer to a question, or the output of the caller's tool. */
   readonly value?: JsonValue | undefined;
-  /** The caller's tool failed. */
+  /** Set if the caller's tool failed. */
   readonly isError?: boolean | undefined;
   readonly note?: string | undefined;
-  /** Lets the approval stand for later calls. */
+  /** Extends the approval to later calls. */
   readonly scope?: GrantScope | undefined;
 }
 
-/** Whoever answers, and by which way. */
+/** Sender of a response, and its channel. */
 export interface InputSender {
   readonly by?: InputActor | undefined;
   /** Default `runtime`. */

@@ -2,20 +2,20 @@ import type { InputRequestEntry, TurnInputRequestEvent, WaitingInfo } from "@par
 import { inputEntryOfMessage } from "../../messages/input-entry.js";
 import type { ActiveLease, HistoryEntry, OpenTurnState } from "../../ports.js";
 
-/** Returns what the open turn of a conversation waits for, running or not. */
+/** Returns the requests that the open turn of a conversation waits for, running or not. */
 export function waitingInfo(active: ActiveLease | undefined): WaitingInfo | undefined {
   if (active?.inputs === undefined) return undefined;
   return { turnId: active.turnId, ...active.inputs };
 }
 
-/** Returns what an open turn waits for while nobody holds it; undefined for one that runs. */
+/** Returns the requests that an open turn waits for while no node holds it; undefined for one that runs. */
 export function waitingOf({ turnId, waitingSince, inputs }: OpenTurnState): WaitingInfo | undefined {
   if (waitingSince === undefined) return undefined;
   const open = inputs.filter(({ response }) => response === undefined);
   return { turnId, count: open.length, kinds: [...new Set(open.map(({ kind }) => kind))] };
 }
 
-/** Returns how long a turn has waited so far, by the store's clock. */
+/** Returns the time that a turn has waited so far, by the store's clock. */
 export function waitedMsOf(state: OpenTurnState): number {
   const { waitedMs = 0, waitingSince, startedAt, elapsedMs = 0 } = state;
   return waitedMs + (waitingSince === undefined ? 0 : Math.max(0, startedAt + elapsedMs - waitingSince));

@@ -16,7 +16,7 @@ import { createModelCatalog, createRuntime, type LeasePace } from "../index.js";
 function cluster(lease: Partial<LeasePace> = {}) {
   const clock = createManualClock();
   const database = createMemoryDatabase(clock);
-  /** A process whose clock can be stopped, as its death or its sleep would. */
+  /** Starts a process whose clock can be stopped, as its death or its sleep would. */
   const start = async (script: ScriptEntry[], isSeen = true) => {
     const own = createManualClock();
     const presence = createMemoryPresence(database);

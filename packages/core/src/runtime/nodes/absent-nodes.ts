@@ -3,26 +3,26 @@ import type { Uses } from "../environment.js";
 /** The parts of the environment that find absent nodes. */
 export type AbsentNodesUses = Uses<"clock" | "identity" | "lease" | "report" | "root">;
 
-/** This node's part in it. */
+/** This node's part in finding absent nodes. */
 export interface AbsentNodesWork {
   /** Returns true while this node may act for others. */
   mayClaim(): boolean;
-  /** Takes over what dead nodes have left. */
+  /** Takes over the turns of dead nodes. */
   claim(): Promise<void>;
 }
 
 /**
  * Finds nodes whose process has ended before their lease does, and retires them.
  *
- * A session that ended is no proof by itself: a process may lose a connection and live. Such a process notices at once,
- * and sends a heartbeat with another presence, or none. So a node is retired when two looks in a row find it absent and
- * it has sent no heartbeat in between; the store checks the latter once more as it retires the node. Should a living node
- * be retired all the same, because it hung while its session was ended, its fence keeps it from writing.
+ * A session that ended is no proof by itself: a process may lose a connection and live. Such a process notices
+ * immediately, and sends a heartbeat with another presence, or none. So a node is retired when two checks in a row
+ * find it absent and it has sent no heartbeat in between; the store verifies the latter again as it retires the node.
+ * If a living node is retired anyway, because it hung while its session was ended, its fence keeps it from writing.
  */
 export class AbsentNodes {
   readonly #env: AbsentNodesUses;
   readonly #work: AbsentNodesWork;
-  /** The nodes that the last look found, each with its heartbeat then. */
+  /** The nodes that the last check found, each with its heartbeat then. */
   #found: ReadonlyMap<string, number> = new Map();
   #cancel: () => void = () => {};
   #stopped = false;
@@ -32,7 +32,7 @@ export class AbsentNodes {
     this.#work = work;
   }
 
-  /** Looks now, and then in its pace. */
+  /** Checks now, and then at its interval. */
   start(): void {
     if (this.#stopped || this.#env.lease.presenceMs <= 0) return;
     void this.#look()

@@ -2,7 +2,10 @@ import type { DoctorResponse, Finding } from "@parley/wire";
 import { toParleyError } from "../../errors.js";
 import type { Uses } from "../environment.js";
 
-/** What the store's doctor finds, and what the runtime itself knows. A store that does not answer is a finding. */
+/**
+ * Returns the findings of the store's check, and those of the runtime itself. A store that does not answer is a
+ * finding.
+ */
 export async function examineRuntime(
   env: Uses<"root" | "models" | "toolSource" | "connections" | "examiners">,
   fix: boolean,
@@ -38,7 +41,7 @@ function modelFinding({ models }: Uses<"models">): Finding {
   return { area: "models", level: "ok", message: `Models configured: ${names.length}${chosen}` };
 }
 
-/** Stored connections that cannot be used. */
+/** Returns findings for stored connections that cannot be used. */
 function connectionFindings({ connections }: Uses<"connections">): Finding[] {
   return (connections?.problems() ?? []).map(({ name, problem }) => ({
     area: "models",

@@ -16,7 +16,9 @@ import { describe, expect, it } from "vitest";
 import type { AdmitInput } from "../../ports/log-store.js";
 import { createModelCatalog, createRuntime } from "../index.js";
 
-/** A node whose process can be suspended: time goes on, and its timers have not fired yet when it wakes up. */
+/**
+ * Creates a node whose process can be suspended: time continues, and its timers have not fired yet when it wakes up.
+ */
 async function suspendable(script: Parameters<typeof createScriptedProvider>[0], onTool: () => unknown) {
   const clock = createManualClock();
   const database = createMemoryDatabase(clock);
@@ -90,7 +92,7 @@ describe("a process that was suspended for longer than its lease", () => {
     const before = frames.length;
     at.open();
     await settle();
-    // They forget what may not last; the rest they hear from whoever goes on.
+    // They discard what may not last; the rest they receive from the node that continues.
     expect(frames.slice(before).map(({ type }) => type)).toEqual(["chat.reset"]);
     const closed = runtime.close();
     await clock.advance(30_000);
@@ -144,7 +146,7 @@ describe("a send that reaches the store long after its caller gave up", () => {
     await expect(me.send({ conversationId: "c", message: "Hi" })).rejects.toMatchObject({
       code: "store_unavailable",
     });
-    // What waited in a proxy that hung arrives three leases later.
+    // A request that was held in a hanging proxy arrives three leases later.
     await clock.advance(35_000);
     const [input] = faults.calls.find(({ method }) => method === "admit")?.args ?? [];
     const store = createMemoryLogStore({ clock, database }).forOwner("o");

@@ -164,7 +164,7 @@ describe("the presence of a node", () => {
     await clock.advance(3_000);
     expect(presences).toEqual(["presence-1", "presence-1", undefined, "presence-2", "presence-2"]);
     expect(beats.map(({ at }) => at)).toEqual([0, 3_000, 3_000, 3_000, 6_000]);
-    // What it ran while it had lost its first presence may have become another node's. It had none to lose after that.
+    // The turns it ran while it had lost its first presence may have been taken over. It had none to lose after that.
     expect(checks).toEqual([3_000]);
     life.stop();
     presence.end();

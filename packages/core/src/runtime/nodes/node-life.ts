@@ -5,19 +5,19 @@ import type { LeaseDeadline } from "./lease-deadline.js";
 /** The parts of the environment that keep a node alive. */
 export type NodeLifeUses = Uses<"clock" | "identity" | "ids" | "lease" | "report" | "root" | "wake">;
 
-/** The share of the pace after which a renewal that failed is tried again. */
+/** Share of the interval after which a renewal that failed is tried again. */
 const retryShare = 1 / 3;
 
-/** After so long a renewal is tried again while the store has a presence of this node that has ended. */
+/** Delay before a renewal is tried again while the store has a presence of this node that has ended. */
 const outdatedRetryMs = 150;
 
 /** The work of a node that its leases cover. */
 export interface LeasedWork {
   /** Drops everything: it may be another node's. */
   loseAll(): void;
-  /** Obeys a stop that someone asked the store for. */
+  /** Obeys a stop that was requested in the store. */
   stop(request: StopRequest): void;
-  /** Finds out which of it has become another node's: this one may have been taken for dead. */
+  /** Finds out which of it has been taken over by another node: this one may have been considered dead. */
   check(): void;
 }
 
@@ -25,20 +25,20 @@ export interface LeasedWork {
  * Keeps this node alive in the store.
  *
  * The node is alive until a deadline on its own monotonic clock, counted from before each renewal was sent, so it
- * never believes in its leases longer than the store does. When the deadline passes, whatever ran here may belong
- * to another node: all of it is dropped, and once the store answers again the process goes on under a new name,
- * and claims what is left like any other node would.
+ * never relies on its leases longer than the store does. When the deadline passes, everything that ran here may
+ * belong to another node: all of it is dropped, and once the store answers again the process continues under a new
+ * name, and claims what is left like any other node.
  *
- * Each renewal carries the presence of this process. When that ends while the process lives, the store learns so at once,
- * before other nodes take this one for dead.
+ * Each renewal carries the presence of this process. If that ends while the process lives, the store is notified
+ * immediately, before other nodes consider this one dead.
  */
 export class NodeLife {
   readonly #env: NodeLifeUses;
   readonly #deadline: LeaseDeadline;
   readonly #work: LeasedWork;
-  /** Whether the store knows the present name: one that never lived can still be used. */
+  /** True if the store knows the current name: one that was never stored can still be used. */
   #hasLived = false;
-  /** The presence that the store has of this node, as far as its answers tell. */
+  /** The presence that the store has of this node, as far as its answers show. */
   #announced: string | undefined;
   #stopListening: () => void = () => {};
   #cancelRenewal: () => void = () => {};
@@ -51,7 +51,7 @@ export class NodeLife {
     this.#work = work;
   }
 
-  /** Resolves when the first heartbeat is in the store; then renews in its pace. */
+  /** Resolves when the first heartbeat is in the store; then renews at its interval. */
   async start(): Promise<void> {
     this.#stopListening = this.#env.wake.presence?.onChange(() => void this.renewSoon()) ?? (() => {});
     await this.#renew();
@@ -65,7 +65,7 @@ export class NodeLife {
     this.#cancelDeadline();
   }
 
-  /** Renews now: the answer brings the stops that others have asked for. */
+  /** Renews now: the answer contains the stops that others have requested. */
   async renewSoon(): Promise<void> {
     if (this.#stopped) return;
     const { report, lease } = this.#env;
@@ -74,7 +74,7 @@ export class NodeLife {
       this.#plan();
     } catch (error) {
       report(error, "heartbeat");
-      // The failed one has cost time already, perhaps all that a silent connection is given.
+      // The failed one has already cost time, perhaps the whole timeout of a silent connection.
       const retryMs = lease.renewMs * retryShare;
       const isOutdated = this.#announced !== undefined && this.#announced !== this.#presence();
       this.#plan(isOutdated ? Math.min(outdatedRetryMs, retryMs) : retryMs);
@@ -99,9 +99,10 @@ export class NodeLife {
     const sentAt = clock.monotonic();
     const presence = this.#presence();
     const stops = await root.heartbeat(node, lease.ttlMs, presence);
-    // The answer is about a name, and it may have been given up meanwhile.
+    // The answer is about a name, which may have been given up meanwhile.
     if (this.#stopped || identity.node !== node) return;
-    // What ran under this name was dropped at its deadline. If the name lived on, nobody would take that over.
+    // Everything that ran under this name was dropped at its deadline. If the name stayed alive, no node would take
+    // that over.
     if (!alive() && this.#hasLived) return this.#renew();
     const leftMs = this.#deadline.extendTo(sentAt + lease.ttlMs);
     this.#hasLived = true;
@@ -112,7 +113,7 @@ export class NodeLife {
     for (const stop of stops) this.#work.stop(stop);
     const before = this.#announced;
     this.#announced = presence;
-    // Of two renewals under way at once, the one with the older presence may have come last.
+    // Of two concurrent renewals, the one with the older presence may have arrived last.
     if (presence !== this.#presence()) return this.#renew();
     if (before !== undefined && before !== presence) this.#work.check();
   }

@@ -223,7 +223,7 @@ describe("what a turn leaves behind", () => {
       { steps: [step(0)], inputs: [{ ...record, response }] },
     );
     expect(partialMessages(turn, make).map(({ role }) => role)).toEqual(["system", "tool"]);
-    // It may have run: with a tool that may not run again, the turn cannot go on.
+    // It may have run: with a tool that may not run again, the turn cannot continue.
     expect(planToContinue(turn, () => false, none)).toBeUndefined();
     const unstarted = left(
       [
@@ -233,7 +233,7 @@ describe("what a turn leaves behind", () => {
       [],
       { steps: [step(0)], inputs: [{ ...record, response }] },
     );
-    // A decision that nobody has acted on holds, and what was lost beside it is answered.
+    // A decision that has not been acted on holds, and lost calls beside it get a result.
     const plan = planToContinue(unstarted, () => false, none);
     expect([...(plan?.resume.lost ?? [])].map(({ toolCallId }) => toolCallId)).toEqual(["k2"]);
     const [result] = partialMessages(unstarted, make);

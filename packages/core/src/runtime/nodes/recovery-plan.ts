@@ -37,7 +37,7 @@ export interface LeftTurn {
   readonly state: OpenTurnState;
   readonly events: readonly NumberedEvent[];
   readonly fold: ConversationFold;
-  /** The journal holds more, which cannot be read. */
+  /** True if the journal holds more, which cannot be read. */
   readonly isTorn?: boolean;
 }
 
@@ -54,11 +54,11 @@ export function foldLeftTurn(
 }
 
 /**
- * How the turn can go on, if it can: its journal can be read to its end, behind which new events are numbered;
- * nothing of a model's answer is uncommitted; the turn had not come to its end; and each call without a result has not
- * started, or has a tool that may be run again. In a step with a call that someone was asked about and that has not
- * started, a call that may not be run again gets a result that says so, and the turn goes on: what people decided, or
- * still may decide, holds.
+ * Plans how the turn continues, if it can: its journal can be read to its end, after which new events are numbered;
+ * nothing of a model's answer is uncommitted; the turn had not reached its end; and each call without a result has
+ * not started, or has a tool that may be run again. In a step with a call that has a request for input and has not
+ * started, a call that may not be run again gets a result that says so, and the turn continues: decisions that people
+ * made, or still may make, hold.
  */
 export function planToContinue(
   left: LeftTurn,
@@ -89,7 +89,7 @@ export function planToContinue(
     kept: events,
     resume: {
       stepIndex: open.length > 0 ? Math.max(0, state.steps.length - 1) : state.steps.length,
-      // A summary of the turn's own middle belongs to the history, not to what the turn has said.
+      // A summary of the turn's own middle belongs to the history, not to the turn's output.
       messages: made.filter(({ covers }) => covers === undefined).map(({ message }) => message),
       pendingCalls: open,
       settled,
@@ -104,9 +104,9 @@ export function planToContinue(
 }
 
 /**
- * Returns the commit behind which the turn can go on where its model had only been reasoning when its node died: the
- * reasoning stays where clients have seen it, in a step of its own, and the model is asked again. Nothing of an answer is
- * lost by that. Undefined where nothing was generated, or more than reasoning.
+ * Returns the commit after which the turn can continue if its model had only been reasoning when its node died: the
+ * reasoning stays where clients have seen it, in a step of its own, and the model is called again. Nothing of an
+ * answer is lost. Undefined if nothing was generated, or more than reasoning.
  */
 export function reasoningToCommit(
   left: LeftTurn,
@@ -120,13 +120,13 @@ export function reasoningToCommit(
   if (generated.some(({ event }) => event.type !== "reasoning-delta")) return undefined;
   const { stepId } = first.event;
   const messages = uncommittedMessages(left, make);
-  // Whatever else the journal holds belongs to the step before, which is committed where the model is asked again.
+  // Everything else in the journal belongs to the step before, which is committed before the model is called again.
   if (stepId === undefined || messages.length !== 1 || messages[0]?.role !== "assistant") return undefined;
   const step: StepMetrics = { stepId, usage: { inputTokens: 0, outputTokens: 0 } };
   return { stepId, messages, steps: [...state.steps, step] };
 }
 
-/** Finds the requests for input among the open calls, with the decisions that are there. */
+/** Finds the requests for input among the open calls, with their recorded decisions. */
 function askedCalls(
   state: OpenTurnState,
   open: readonly ToolCallContentPart[],
@@ -148,8 +148,8 @@ function askedCalls(
 }
 
 /**
- * Returns the entries of questions that calls asked while they ran, as far as neither a row nor the journal has them: the
- * run has ended, so nobody waits for an answer any more.
+ * Returns the entries of questions that calls asked while they ran, if neither a row nor the journal has them: the
+ * run has ended, so no call waits for an answer any more.
  */
 function questionsLeft(
   { state, fold }: LeftTurn,
@@ -175,12 +175,12 @@ function requestOf(record: OpenTurnState["inputs"][number]): InputRequest {
   return request;
 }
 
-/** Returns true for a call that waits for someone, does not run at all, or whose decision nobody has acted on. */
+/** Returns true for a call that waits for input, does not run at all, or whose decision has not been acted on. */
 function hasNotStarted(asked: AskedCall | undefined): boolean {
   return asked !== undefined && (!asked.isLogged || asked.response?.decision !== "allow");
 }
 
-/** The messages that the turn leaves behind: those of its journal, and one result for every open call. */
+/** Returns the messages that the turn leaves behind: those of its journal, and one result for every open call. */
 export function partialMessages(
   left: LeftTurn,
   make: { readonly now: Date; readonly via?: "stop" | "send" | "end" },
@@ -196,7 +196,7 @@ export function partialMessages(
   if (assistant === undefined) return [...entries, ...others];
   const calls = partial === undefined ? openCalls(left.state) : callsOf(partial);
   const open = new Set(calls.map((call) => call.toolCallId));
-  // What was decided about a call stands before its result.
+  // The decision on a call comes before its result.
   const messages: ConversationMessage[] = [...(partial === undefined ? [] : [partial]), ...entries];
   const asked = askedCalls(left.state, calls, said);
   for (const [index, part] of assistant.content.entries()) {
@@ -209,7 +209,7 @@ export function partialMessages(
   return [...messages, ...others];
 }
 
-/** Says in the result of a call that did not run what was decided about it, or that nobody did. */
+/** Adds the decision, or its absence, to the result of a call that did not run. */
 function withDecision(
   result: ConversationMessage,
   asked: AskedCall | undefined,
@@ -226,14 +226,14 @@ function withDecision(
   return { ...result, content };
 }
 
-/** The step that the turn was in, for the rows that it leaves behind. */
+/** Returns the step that the turn was in, for the rows that it leaves behind. */
 export function currentStep({ state, events }: LeftTurn): string {
   for (const { event } of events) if ("stepId" in event && event.stepId !== undefined) return event.stepId;
   const isOpen = openCalls(state).length > 0;
   return stepIdOf(state.turnId, Math.max(0, state.steps.length - (isOpen ? 1 : 0)));
 }
 
-/** The figures of a turn that its holder did not end: what its commits and its journal tell. */
+/** Returns the figures of a turn that its holder did not end, from its commits and its journal. */
 export function metricsOf(
   left: LeftTurn,
   end: { readonly reason: TurnReason; readonly durationMs: number; readonly waitedMs: number },
@@ -247,7 +247,7 @@ export function metricsOf(
   return {
     turnId: state.turnId,
     usage: sumUsage(steps),
-    // Nothing is known of the cost of a call that no commit holds.
+    // The cost of a call that no commit holds is unknown.
     ...callFigures(uncommitted === undefined ? state.providerCalls : [...state.providerCalls, {}]),
     steps,
     reason: end.reason,
@@ -261,7 +261,7 @@ export function metricsOf(
   };
 }
 
-/** The step whose figures are in the journal and in no commit. */
+/** Returns the step whose figures are in the journal and in no commit. */
 function uncommittedStep({ state, fold }: LeftTurn): StepMetrics | undefined {
   const known = new Set<string>(state.steps.map(({ stepId }) => stepId));
   const found = turnOf(fold.turns, state.turnId)?.steps.find(
@@ -281,8 +281,8 @@ function sumUsage(steps: readonly StepMetrics[]): Usage {
 }
 
 /**
- * Returns the messages that the journal holds and no row does: whatever a kind of event folds into survives a crash.
- * User messages are left out, for the transaction that admits one writes its row.
+ * Returns the messages that are in the journal and in no row: every kind of message that events fold into survives a
+ * crash. User messages are left out, because the transaction that admits one writes its row.
  */
 function uncommittedMessages({ state, fold }: LeftTurn, make: { readonly now: Date }): ConversationMessage[] {
   const { conversationId } = fold;
@@ -300,7 +300,7 @@ function lastAssistant(entries: readonly HistoryEntry[]): HistoryEntry | undefin
   return entries.findLast(({ message }) => message.role === "assistant");
 }
 
-/** Calls of the last committed answer that no row answers. */
+/** Returns calls of the last committed answer that no row answers. */
 function openCalls(state: OpenTurnState): ToolCallContentPart[] {
   const assistant = lastAssistant(state.entries);
   if (assistant === undefined) return [];

@@ -30,18 +30,18 @@ export type RecoveryUses = Uses<
 
 const claimsAtOnce = 16;
 
-/** The most requests that are denied in one look because nobody answered them in time. */
+/** Maximum number of expired requests that are denied at once. */
 const expiredAtOnce = 100;
 
 /** The checks of an unknown outcome after the first one: at 1, 3, 7, ... TTLs, the last one after 85 minutes. */
 const checksOfUnknown = 9;
 
 /**
- * Takes over what other nodes left behind, and what this one does not know to be its own.
+ * Takes over the turns of dead nodes, and leases that this node does not know to be its own.
  *
- * A turn whose node died is continued where that is possible, and else sealed with what exists of it. Three more
- * ways lead here: a stop that its node does not obey (`seize`), a call whose answer was lost so that this node may
- * hold a lease without knowing (`resolveUnknown`), and a turn of this node that broke (`broken`).
+ * A turn whose node died is continued if possible, and otherwise sealed with what exists of it. It also handles three
+ * other cases: a stop that its node does not obey (`seize`), a call whose answer was lost so that this node may hold
+ * a lease without knowing (`resolveUnknown`), and a turn of this node that broke (`broken`).
  */
 export class Recovery implements LeaseHandler {
   readonly #env: RecoveryUses;
@@ -49,8 +49,8 @@ export class Recovery implements LeaseHandler {
   readonly #follower: Follower;
   readonly #stopped = new AbortController();
   /**
-   * Leases in this node's hand that nobody runs, because ending them has failed, and the name that it held them
-   * under. No other node can claim them as long as this one lives, so it tries again in the pace of claims.
+   * Leases of this node that nothing runs, because ending them has failed, and the name that it held them under. No
+   * other node can claim them as long as this one lives, so it tries again at the interval of claims.
    */
   readonly #stranded = new Map<number, { readonly lease: Lease; readonly node: string }>();
   #cancelClaim: () => void = () => {};
@@ -62,7 +62,7 @@ export class Recovery implements LeaseHandler {
     this.#follower = follower;
   }
 
-  /** The first look for orphans; then in their pace. */
+  /** Claims orphaned leases now, and then at its interval. */
   async start(): Promise<void> {
     await this.claim();
     this.#plan();
@@ -73,7 +73,7 @@ export class Recovery implements LeaseHandler {
     this.#cancelClaim();
   }
 
-  /** Looks for leases of dead nodes now. */
+  /** Claims leases of dead nodes now. */
   async claim(): Promise<void> {
     this.#claiming ??= this.#claimAll().finally(() => {
       this.#claiming = undefined;
@@ -81,12 +81,12 @@ export class Recovery implements LeaseHandler {
     await this.#claiming;
   }
 
-  /** A turn that is followed here has no holder: claims it without waiting for the next look. */
+  /** Claims a turn that is followed here and has no holder, without waiting for the next interval. */
   orphaned(): void {
     void this.claim().catch((error: unknown) => this.#env.report(error, "claim"));
   }
 
-  /** A turn of this node broke: ends it from what the store has of it. */
+  /** Ends a turn of this node that broke, from its state in the store. */
   broken(lease: Lease): void {
     const work = this.#holding(lease, async () => {
       const left = await this.#read(lease);
@@ -95,7 +95,7 @@ export class Recovery implements LeaseHandler {
     work.catch((error: unknown) => this.#env.report(error, "turn", lease.conversationId));
   }
 
-  /** A response has reopened a turn on this node, or (without a node) for whoever claims it: goes on with it. */
+  /** Continues a turn that a response has reopened on this node, or (without a node) for any node that claims it. */
   reopened(lease: Lease, node: string): void {
     if (node === "") {
       this.orphaned();
@@ -104,7 +104,7 @@ export class Recovery implements LeaseHandler {
     this.#recover(lease).catch((error: unknown) => this.#env.report(error, "input", lease.conversationId));
   }
 
-  /** A stop has taken a turn out of waiting: ends it at once, for nobody holds it. */
+  /** Ends a turn that a stop has taken out of waiting, immediately, because no node holds it. */
   takeFree(owner: string, lease: Lease): void {
     const work = async () => {
       const taken = await this.#takeOver(owner, lease);
@@ -113,7 +113,7 @@ export class Recovery implements LeaseHandler {
     work().catch((error: unknown) => this.#env.report(error, "stop", lease.conversationId));
   }
 
-  /** After the time that its node has to obey a stop: takes the lease from whoever still holds it, and ends it. */
+  /** After the time that its node has to obey a stop: takes the lease from its current holder, and ends it. */
   seizeLater(owner: string, lease: Lease): void {
     const env = this.#env;
     const work = async () => {
@@ -126,9 +126,9 @@ export class Recovery implements LeaseHandler {
   }
 
   /**
-   * A call that may have opened a turn, or taken a lease, for this node has failed without an answer. Finds out,
-   * and takes care of what is there. It looks again and again, less and less often, for a transaction may outlive its
-   * caller: what waits in a proxy that hangs reaches the store when it goes on, however late.
+   * Handles a call that failed without an answer and may have opened a turn, or taken a lease, for this node: finds
+   * out, and takes care of the lease. It checks repeatedly, at growing intervals, because a transaction may outlive
+   * its caller: a request held by a hanging proxy reaches the store when the proxy continues, however late.
    */
   resolveUnknown(owner: string, conversationId: string, turnId: string): void {
     const env = this.#env;
@@ -138,7 +138,7 @@ export class Recovery implements LeaseHandler {
       for (let look = 0; look <= checksOfUnknown; look += 1) {
         if (look > 0) await wait(env, env.lease.ttlMs * 2 ** (look - 1), this.#stopped.signal);
         const record = await this.#insist(() => store.get(conversationId));
-        // Under another name this node has nothing to say: then the lease is a dead node's.
+        // After this node has changed its name, the lease is a dead node's.
         if (this.#stopped.signal.aborted || env.identity.node !== node) return;
         const active = record?.active;
         if (record === null || active?.turnId !== turnId || active.node !== node) continue;
@@ -150,7 +150,7 @@ export class Recovery implements LeaseHandler {
     work().catch((error: unknown) => env.report(error, "recovery", conversationId));
   }
 
-  /** Gives a turn of this node up if its conversation is gone, or the turn another's. */
+  /** Gives up a turn of this node if its conversation is gone, or another node holds the turn. */
   async checkHeld(live: OpenTurn): Promise<void> {
     const record = await this.#env.root.forOwner(live.owner).get(live.conversationId);
     const active = record?.active;
@@ -175,8 +175,8 @@ export class Recovery implements LeaseHandler {
       if (this.#coordinator.draining || !this.#coordinator.alive()) return;
       if (isFirst) await this.#endStranded();
       if (isFirst) await this.#expireInputs();
-      // Claimed under a name that never lives, and then taken over by name: if the answer to the claim is lost,
-      // the leases are still a dead node's, and not in the hand of one that does not know it.
+      // Claimed under a name that never lives, and then taken over by name: if the answer to the claim is lost, the
+      // leases are still a dead node's, and not held by one that does not know it.
       const leases = await root.claimExpired(`${identity.node}?${ids.next()}`, claimsAtOnce);
       await Promise.all(
         leases.map((lease) =>
@@ -190,8 +190,8 @@ export class Recovery implements LeaseHandler {
   }
 
   /**
-   * Denies what nobody answered in time. A turn that waited is nobody's then, and is claimed, here or elsewhere; the node
-   * that holds one is notified. A failure here must not keep this node from its claims.
+   * Denies requests that were not answered in time. A turn that waited then has no holder, and is claimed, here or
+   * elsewhere; the node that holds one is notified. A failure here must not prevent this node's claims.
    */
   async #expireInputs(): Promise<void> {
     const { root, wake, report } = this.#env;
@@ -225,11 +225,13 @@ export class Recovery implements LeaseHandler {
     }
   }
 
-  /** Tries again to end what could not be ended. What cannot even be read is ended without a look at it. */
+  /**
+   * Tries again to end leases that could not be ended. A turn that cannot even be read is ended without reading it.
+   */
   async #endStranded(): Promise<void> {
     const { identity } = this.#env;
     for (const [log, { lease, node }] of [...this.#stranded]) {
-      // Of a name that was given up, the leases are a dead node's, and claimed like all others.
+      // The leases of a name that was given up are a dead node's, and claimed like all others.
       if (node !== identity.node) {
         this.#stranded.delete(log);
         continue;
@@ -279,13 +281,14 @@ export class Recovery implements LeaseHandler {
       await this.#seal(lease, left);
       return;
     }
-    // What is durable is published before the turn goes on from there. Nobody else can have written since the read.
+    // The durable state is published before the turn continues from there. No other node can have written since the
+    // read.
     await this.#insist(() => this.#follower.catchUp(log, state));
     const { choices, entries, startedAt } = state;
     this.#coordinator.run(owner, conversationId, { log, turnId, fence, choices, entries, startedAt }, plan);
   }
 
-  /** Writes down what a model has thought that had said nothing yet: the turn goes on behind it. */
+  /** Commits the reasoning of a model that had not answered yet: the turn continues after it. */
   async #keepReasoning(lease: Lease, left: LeftTurn | undefined): Promise<LeftTurn | undefined> {
     const { owner, conversationId, turnId, fence } = lease;
     if (left === undefined || lease.stopRequested) return left;
@@ -314,7 +317,7 @@ export class Recovery implements LeaseHandler {
       for (const batch of state.journal) events.push(...decodeBatch(conversationId, batch));
       return foldLeftTurn(conversationId, state, events);
     } catch (error) {
-      // A journal that cannot be read must not keep its conversation open: what can be read is enough to end it.
+      // A journal that cannot be read must not keep its conversation open: the readable part is enough to end it.
       this.#env.report(error, "recovery", conversationId);
       return foldLeftTurn(conversationId, state, events, true);
     }
@@ -354,7 +357,7 @@ export class Recovery implements LeaseHandler {
     this.#coordinator.afterSeal({ owner, conversationId, log, turnId }, taken.reason, sealed);
   }
 
-  /** A compaction that nobody finishes is as if it had not begun. */
+  /** Ends a compaction that no node finishes, as if it had not started. */
   async #endCompaction({ owner, conversationId, log, turnId, fence }: Lease): Promise<void> {
     const env = this.#env;
     const store = env.root.forOwner(owner);
@@ -364,7 +367,7 @@ export class Recovery implements LeaseHandler {
     env.notifyChanged(owner, [log]);
   }
 
-  /** Makes a call until its outcome is known, or the node shuts down. */
+  /** Repeats a call until its outcome is known, or the node shuts down. */
   #insist<T>(call: () => Promise<T>): Promise<T> {
     return retryWhileUnavailable(this.#env, call, this.#stopped);
   }
@@ -374,14 +377,16 @@ export class Recovery implements LeaseHandler {
     return this.#env.toolsOf(owner).some((tool) => tool.name === toolName && tool.recovery === "retry");
   }
 
-  /** A turn of which nothing can be read but that it is open. */
+  /** Returns the state of a turn that cannot be read, except that it is open. */
   #unseen({ log, turnId, fence, stopRequested }: Lease): OpenTurnState {
     const { clock, identity } = this.#env;
     const nothing = { choices: {}, inputs: [], entries: [], steps: [], providerCalls: [], journal: [] };
     return { log, turnId, fence, node: identity.node, startedAt: clock.now(), stopRequested, ...nothing };
   }
 
-  /** By the store's clock where it is known: this node's may be off by more than a turn takes. */
+  /**
+   * Returns the time by the store's clock if it is known: this node's may be off by more than the duration of a turn.
+   */
   #elapsed({ startedAt, elapsedMs = this.#env.clock.now() - startedAt }: OpenTurnState): number {
     return Math.max(0, elapsedMs);
   }

@@ -5,30 +5,33 @@ import { Sweep } from "./sweep.js";
 /** Marks of conversations that hold a single response, for callers that keep the history themselves. */
 export const singleResponse = { origin: "responses", idPrefix: "oa." } as const;
 
-/** How long conversations are kept after their last use, and when and how many are looked for that are past it. */
+/**
+ * Times that conversations are kept after their last use, and interval and batch size of the search for expired ones.
+ */
 const retentionPolicy = {
   temporaryMs: 24 * 3_600_000,
-  /** The longest time between two looks. */
+  /** Maximum time between two searches. */
   sweepMs: 3_600_000,
   batch: 100,
 };
 
-/** How long conversations of each kind are kept after their last use. */
+/** Times that conversations of each kind are kept after their last use. */
 export interface RetentionOptions {
   readonly temporaryMs?: number | undefined;
-  /** Absent: for good. */
+  /** Absent: permanently. */
   readonly responseRetentionMs?: number | undefined;
 }
 
-/** Removes a conversation unless it was used meanwhile. Resolves with the ids of what is gone. */
+/** Removes a conversation unless it was used meanwhile. Resolves with the ids of the removed ones. */
 type Remove = (owner: string, conversationId: string, unusedForMs: number) => Promise<readonly string[]>;
 
 type RetentionUses = Uses<"root" | "clock" | "report">;
 
 /**
- * Removes conversations a time after their last use: temporary ones, and those that hold a single response. Callers that
- * keep the history themselves leave one of these behind with every request. Every node looks, at its start and then at
- * least once an hour; what another one has removed, or somebody uses again meanwhile, is left alone.
+ * Removes conversations a time after their last use: temporary ones, and those that hold a single response. Callers
+ * that keep the history themselves leave one of these behind with every request. Every node searches, at its start
+ * and then at least once an hour; conversations that another node has removed, or that are used again meanwhile, are
+ * left alone.
  */
 export function retentionSweeps(
   env: RetentionUses,
@@ -57,7 +60,7 @@ function retentionSweep(env: RetentionUses, where: string, query: UnusedQuery, r
           if (isStopped()) return;
           removed += (await remove(owner, id, forMs)).length;
         }
-        // A batch of which nothing could be removed would come again.
+        // A batch of which nothing could be removed would be found again.
         if (unused.length < limit || removed === 0) return;
       }
     },

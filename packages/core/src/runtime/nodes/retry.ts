@@ -5,12 +5,12 @@ import type { Uses } from "../environment.js";
 const firstWaitMs = 100;
 const longestWaitMs = 2_000;
 
-/** An `AbortController`, or whatever else has a signal. */
+/** An `AbortController`, or any other object with a signal. */
 export type SignalHolder = Pick<AbortController, "signal">;
 
 /**
- * Makes a store call again for as long as the store cannot be reached. The calls are idempotent by their ids,
- * so an unknown outcome is no risk. Gives up when the signal aborts, with the last error. Takes what holds the signal,
+ * Repeats a store call for as long as the store cannot be reached. The calls are idempotent by their ids, so an
+ * unknown outcome is no risk. Gives up when the signal aborts, with the last error. Takes the holder of the signal,
  * and reads it only once a call has failed: an `AbortController` makes its signal, which is costly, when it is read.
  */
 export async function retryWhileUnavailable<T>(
@@ -31,7 +31,7 @@ export async function retryWhileUnavailable<T>(
   }
 }
 
-/** Resolves after the time has passed, or at once when the signal aborts. */
+/** Resolves after the time has passed, or immediately when the signal aborts. */
 export function wait(env: Uses<"clock">, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve();

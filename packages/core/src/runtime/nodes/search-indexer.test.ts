@@ -56,7 +56,7 @@ describe("the search indexer", () => {
     await clock.advance(searchPace.settleMs - 1);
     expect(calls).toEqual([]);
     await clock.advance(1_000);
-    // Nobody waits until a large one is through.
+    // No owner waits until a large one is done.
     expect(calls).toEqual(["ada", "bob", "bob", "bob"]);
     await indexer.stop();
   });

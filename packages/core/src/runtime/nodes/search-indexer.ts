@@ -1,31 +1,32 @@
 import type { Uses } from "../environment.js";
 import { wait } from "./retry.js";
 
-/** When and how fast the search index is filled. */
+/** Intervals and batch sizes of search indexing. */
 export const searchPace = {
-  /** How long after a change: turns that end meanwhile are added together. */
+  /** Delay after a change: turns that end meanwhile are added together. */
   settleMs: 1_000,
-  /** Messages at once. */
+  /** Messages of one batch. */
   batch: 200,
-  /** How often all owners are looked through, for what nodes left behind that are no more. */
+  /** Interval at which all owners are checked, for messages that stopped nodes left unindexed. */
   sweepMs: 5 * 60_000,
-  /** After how many messages progress is reported, and how many are worth a report at the end. */
+  /** Number of messages after which progress is reported, and minimum number for a report at the end. */
   reportEvery: 10_000,
 };
 
 /**
- * Fills the search index behind the seals, where no turn waits for it.
+ * Fills the search index after the seals, so that no turn waits for it.
  *
  * Owners whose conversations have changed here are woken one by one; a moment later their messages are added, in
- * batches, owner by owner in rounds. All owners are looked through at the start and then now and again: that catches up
- * after crashes, and after a migration. Between two batches of one owner it pauses for as long as a batch takes, so that
- * a large import leaves half of the store to others. What fails is tried again with the next change or the next look.
+ * batches, owner by owner in rounds. All owners are checked at the start and then at intervals: that catches up after
+ * crashes, and after a migration. Between two batches of one owner it pauses for as long as a batch takes, so that a
+ * large import leaves half of the store to others. A failed batch is tried again with the next change or the next
+ * check.
  */
 export class SearchIndexer {
   readonly #env: Uses<"root" | "clock" | "hooks" | "report">;
   readonly #owners = new Set<string>();
   readonly #stopped = new AbortController();
-  /** Where to go on looking through all owners; undefined while that is not due. */
+  /** Position in the check of all owners; undefined while that is not due. */
   #sweep: { readonly after?: string } | undefined;
   #cancelWork: (() => void) | undefined;
   #cancelSweep: () => void = () => {};
@@ -35,7 +36,7 @@ export class SearchIndexer {
     this.#env = env;
   }
 
-  /** Begins to look through all owners. Does not wait for it. */
+  /** Starts to check all owners. Does not wait for it. */
   start(): void {
     if (this.#stopped.signal.aborted) return;
     this.#sweep = {};
@@ -43,7 +44,7 @@ export class SearchIndexer {
     this.#cancelSweep = this.#env.clock.after(searchPace.sweepMs, () => this.start());
   }
 
-  /** Something of this owner has changed. */
+  /** Marks that something of this owner has changed. */
   wake(owner: string): void {
     if (this.#stopped.signal.aborted) return;
     this.#owners.add(owner);
@@ -51,7 +52,7 @@ export class SearchIndexer {
       this.#cancelWork ??= this.#env.clock.after(searchPace.settleMs, () => this.#begin());
   }
 
-  /** Resolves when nothing is under way any more. What is left is added after the next start, by any node. */
+  /** Resolves when nothing is in progress any more. The rest is added after the next start, by any node. */
   async stop(): Promise<void> {
     this.#stopped.abort();
     this.#cancelWork?.();
@@ -66,7 +67,7 @@ export class SearchIndexer {
       .catch((error: unknown) => this.#env.report(error, "search index"))
       .finally(() => {
         this.#working = undefined;
-        // Woken while the last batch was under way, or left over by a failure.
+        // Woken while the last batch was in progress, or left over by a failure.
         const [left] = this.#owners;
         if (left !== undefined) this.wake(left);
       });
@@ -97,7 +98,7 @@ export class SearchIndexer {
     if (reported > 0) this.#report(total, !this.#stopped.signal.aborted);
   }
 
-  /** Whether there is more to do: the next owners of whom something is missing. */
+  /** Returns true if there is more to do: finds the next owners with missing messages. */
   async #lookFurther(): Promise<boolean> {
     const sweep = this.#sweep;
     if (sweep === undefined) return false;

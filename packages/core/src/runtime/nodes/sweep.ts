@@ -4,11 +4,11 @@ import type { Uses } from "../environment.js";
 export interface SweepWork {
   /** Names it in reports of failures. */
   readonly where: string;
-  /** From the end of one run to the begin of the next. */
+  /** Time from the end of one run to the start of the next. */
   readonly everyMs: number;
-  /** True: the first run begins at the start, else `everyMs` later. */
+  /** True: the first run begins at the start, otherwise `everyMs` later. */
   readonly atStart: boolean;
-  /** Does all there is to do. Ends early where `isStopped` says so. */
+  /** Does all the work there is. Ends early if `isStopped` returns true. */
   run(isStopped: () => boolean): Promise<void>;
 }
 
@@ -25,13 +25,13 @@ export class Sweep {
     this.#work = work;
   }
 
-  /** Begins, and does not wait for it. */
+  /** Starts, and does not wait for it. */
   start(): void {
     if (this.#work.atStart) this.#run();
     else this.#plan();
   }
 
-  /** Resolves when nothing is under way any more. */
+  /** Resolves when nothing is in progress any more. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#cancel();

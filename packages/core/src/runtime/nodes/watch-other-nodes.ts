@@ -2,8 +2,8 @@ import type { WakeKind } from "../../ports/log-store.js";
 import type { Services } from "../services.js";
 
 /**
- * Follows what other nodes do: at once by wake-ups, and in the pace of the polls where one was lost or there are none.
- * Returns a function that stops.
+ * Follows what other nodes do: immediately by wake-ups, and at the poll interval if one was lost or there are none.
+ * Returns a function that stops it.
  */
 export function watchOtherNodes(services: Services): () => void {
   const { env, follower } = services;
@@ -29,7 +29,10 @@ export function watchOtherNodes(services: Services): () => void {
   };
 }
 
-/** One question for all who are followed and watched here: most of the time most of them have no news. */
+/**
+ * Makes one query for all conversations that are followed or watched here: most of the time most of them have no
+ * news.
+ */
 async function lookWhereNewsIs({ env, follower }: Services): Promise<void> {
   const query = { owners: env.watchers.marks(), conversations: follower.marks() };
   if (query.owners.length === 0 && query.conversations.length === 0) return;
@@ -48,7 +51,7 @@ function wokenUp(services: Services, log: number, kind: WakeKind): void {
     env.webhooks.endpointsChanged();
     return;
   }
-  // Connections listen for themselves.
+  // Connections have their own listener.
   if (kind === "models") return;
   void follower.look(log);
   if (kind === "input") coordinator.decided(log);

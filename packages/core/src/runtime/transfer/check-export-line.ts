@@ -15,13 +15,13 @@ const chunkTypes: Record<Chunk["type"], true> = {
 const roles: Record<Role, true> = { system: true, user: true, assistant: true, tool: true };
 
 const format = "parley.conversation.1";
-/** The largest number that a seq can have. */
+/** The largest possible seq. */
 const mostSeq = 2_147_483_646;
-/** The years 1 to 9999: what databases can hold. */
+/** The years 1 to 9999, which databases can hold. */
 const firstMs = Date.parse("0001-01-01T00:00:00.000Z");
 const lastMs = Date.parse("9999-12-31T23:59:59.999Z");
 
-/** What is wrong with the first line of an export, if anything is. */
+/** Returns the error in the first line of an export, if any. */
 export function checkConversationLine(line: unknown): string | undefined {
   if (!isFields(line)) return "a line is an object";
   if (line.format !== format) return `the format ${shown(line.format)} is not ${format}`;
@@ -44,7 +44,7 @@ export function checkConversationLine(line: unknown): string | undefined {
   return unknownField("", line, conversationFields) ?? unknownField("conversation.", meta, metaFields);
 }
 
-/** What is wrong with a chunk's line, if anything is. Whether its chunk can be kept is asked later. */
+/** Returns the error in a chunk's line, if any. The chunk itself is checked later. */
 export function checkChunkLine(line: unknown): string | undefined {
   if (!isFields(line)) return "a line is an object";
   const { seq, role, chunk, messageId, partIndex, partCount } = line;
@@ -74,7 +74,7 @@ function checkCovers({ type, covers }: { readonly [key: string]: unknown }, seq:
   return "covers: a summary stands for seqs before its own";
 }
 
-/** What is wrong with a turn's line, if anything is. */
+/** Returns the error in a turn's line, if any. */
 export function checkTurnLine(line: unknown): string | undefined {
   if (!isFields(line)) return "a line is an object";
   const { turnId, metrics, providerCalls } = line;
@@ -112,7 +112,7 @@ const conversationFields = new Set([
   "metadata",
   "lastSeq",
 ]);
-/** The conversation that it was compacted from stays where it was: its id is dropped. */
+/** The conversation that it was compacted from is not imported: its id is dropped. */
 const metaFields = new Set([
   "id",
   "createdAt",

@@ -5,17 +5,17 @@ import type { ConversationRecord, LogStore } from "../../ports/log-store.js";
 import { toCallInfo } from "../api/call-info.js";
 import { storedMeta } from "../conversation-meta.js";
 
-/** How many seqs are read at once. */
+/** Number of seqs that are read at once. */
 const pageSeqs = 200;
-/** How many turns' figures are read at once. */
+/** Number of turns whose figures are read at once. */
 const pageTurns = 200;
 
-/** A chunk's line. `undone` stands on a summary that was taken out of force: the model does not read it any more. */
+/** A chunk's line. `undone` is set on a summary that was taken out of force: the model does not read it any more. */
 export type ChunkLine = ExportedChunk;
 
 /**
- * A conversation as lines, read piece by piece: itself, every sealed chunk, every sealed turn. An open turn is left
- * out, and so are archives. A fork names its parent and the last seq they share, and has all its chunks.
+ * Yields a conversation as lines, read piece by piece: itself, every sealed chunk, every sealed turn. An open turn is
+ * left out, and so are archives. A fork names its parent and the last seq they share, and has all its chunks.
  */
 export async function* exportConversation(
   store: LogStore,
@@ -45,7 +45,7 @@ export async function* exportConversation(
   }
 }
 
-/** The ids of all turns with figures, oldest first, read page by page from the newest end. */
+/** Returns the ids of all turns with figures, oldest first, read page by page from the newest end. */
 async function sealedTurnIds(store: LogStore, conversationId: string): Promise<string[]> {
   const ids: string[] = [];
   for (let page = await store.metrics(conversationId, { limit: pageTurns }); page.length > 0; ) {
@@ -76,7 +76,7 @@ async function chunkLine(store: LogStore, conversationId: string, stored: Stored
   const { chunk, seq, messageId } = stored;
   const line: ChunkLine = { type: "chunk", ...stored };
   if (chunk.type !== "system" || chunk.covers === undefined) return line;
-  // Summaries are few, and what is read for the model leaves out those that are undone.
+  // Summaries are few, and undone ones are left out of what is read for the model.
   const before = seq + (stored.partCount ?? 1) - (stored.partIndex ?? 0);
   const { entries } = await store.readNewest({ conversationId, limit: 1, before });
   return entries[0]?.message.id === messageId ? line : { ...line, undone: true };

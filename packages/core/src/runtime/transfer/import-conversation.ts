@@ -7,7 +7,7 @@ import { ImportLines } from "./import-lines.js";
 
 /**
  * Reads an export to its end, then writes it in one transaction: a file that is refused leaves nothing behind.
- * Message and turn ids stay as they are; they count within their conversation alone.
+ * Message and turn ids stay as they are; they are unique only within their conversation.
  */
 export async function importConversation(
   env: Defaults & Pick<Environment, "limits">,

@@ -76,7 +76,7 @@ function read(lines: readonly unknown[], maxBytes = 1_000_000) {
   return reader.finish();
 }
 
-/** The lines with one of them changed. */
+/** Returns the lines with one of them changed. */
 function withLine(index: number, change: object): unknown[] {
   return whole.map((line, at) => (at === index ? { ...line, ...change } : line));
 }

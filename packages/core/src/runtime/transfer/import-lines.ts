@@ -12,7 +12,7 @@ import { fromCallInfo, toCallInfo } from "../api/call-info.js";
 import { checkChunkLine, checkConversationLine, checkTurnLine } from "./check-export-line.js";
 import type { ChunkLine } from "./export-conversation.js";
 
-/** A chunk and the line it stood on, for refusals. */
+/** A chunk and its line number, for refusals. */
 interface ReadChunk {
   readonly line: number;
   readonly chunk: ChunkLine;
@@ -25,9 +25,9 @@ interface ReadTurn {
 }
 
 /**
- * Reads the lines of an export into what a store can write in one go. Whatever could not be kept exactly as it is
- * written is refused with `invalid_request` that names the line: what comes out of an import and is exported again
- * is the same but for its id.
+ * Reads the lines of an export into input that a store can write at once. A line that could not be kept exactly as it
+ * is written is refused with `invalid_request` that names the line: an imported conversation that is exported again
+ * is the same except for its id.
  */
 export class ImportLines {
   readonly #maxBytes: number;
@@ -42,7 +42,7 @@ export class ImportLines {
     this.#maxBytes = maxBytes;
   }
 
-  /** Takes the next line. */
+  /** Adds the next line. */
   take(line: ExportLine): void {
     this.#line += 1;
     this.#bytes += this.#bytesOf(line);
@@ -64,7 +64,7 @@ export class ImportLines {
     else throw this.#refused(`the type ${JSON.stringify(type)} is not known to this version`);
   }
 
-  /** All that was read, as the conversation `id`; without it, under its own id. */
+  /** Returns everything that was read, as the conversation `id`; without it, under its own id. */
   finish(id?: string): ImportInput {
     const header = this.#header;
     if (header === undefined) throw this.#refused("the file is empty");
@@ -106,7 +106,7 @@ export class ImportLines {
     const calls = turn.providerCalls.map((info) => {
       const record = fromCallInfo(info);
       const again = toCallInfo(record);
-      // How the model is named may differ by who wrote the file; what is said of the call may not.
+      // The model's name may differ by the writer of the file; the other data of the call may not.
       const { model, providerModel } = again;
       if (!isSame(again, { ...info, model, providerModel })) {
         throw this.#refused(`the provider call ${String(info.id)} has fields that cannot be kept`);
@@ -116,7 +116,7 @@ export class ImportLines {
     this.#turns.set(turn.turnId, { line: this.#line, turn, calls });
   }
 
-  /** The messages that the chunks make, each as it will be given back. */
+  /** Returns the messages of the chunks, each as it will be returned by the store. */
   #entries(conversationId: string): ImportedEntry[] {
     const entries: ImportedEntry[] = [];
     for (const group of this.#messages()) {
@@ -150,7 +150,7 @@ export class ImportLines {
     return entries;
   }
 
-  /** What does not travel with chunks, as far as it can be known again. */
+  /** Restores what is not part of chunks, as far as it can be derived. */
   #withMetadata(message: ConversationMessage, chunk: ChunkLine): ConversationMessage {
     const covers = coveredBy(chunk);
     if (covers !== undefined) return { ...message, metadata: { compaction: covers } };
@@ -158,7 +158,7 @@ export class ImportLines {
     const calls = this.#turns.get(chunk.turnId)?.calls;
     const call = calls?.findLast(({ stepId, purpose }) => stepId === chunk.stepId && purpose === undefined);
     if (call === undefined) return message;
-    // Opaque parts go back only to the provider and model that made them.
+    // Opaque parts are sent only to the provider and model that made them.
     const { provider, model } = call.metadata;
     return { ...message, metadata: { origin: { provider, model } } };
   }
@@ -175,7 +175,7 @@ export class ImportLines {
     if (group.length > 0) yield group;
   }
 
-  /** Turns with their seqs. Every turn that a chunk names has to be there, and to stand in one piece. */
+  /** Returns turns with their seqs. Every turn that a chunk names must be there, with adjacent chunks. */
   #turnsOf(entries: readonly ImportedEntry[]): ImportedTurn[] {
     const ranges = new Map<string, { firstSeq: number; lastSeq: number }>();
     let current: string | undefined;
@@ -212,7 +212,7 @@ export class ImportLines {
     });
   }
 
-  /** A call that nobody answered is of a turn that was not finished. Ids of calls may come again. */
+  /** Refuses unanswered calls: their turn was not finished. Ids of calls may repeat. */
   #checkCalls(): void {
     const open = new Map<string, number[]>();
     for (const { line, chunk } of this.#chunks) {
@@ -244,7 +244,7 @@ export class ImportLines {
   }
 }
 
-/** A conversation that takes its parent's own id has no parent any more. */
+/** Returns the parent of a conversation. One that takes its parent's own id no longer has a parent. */
 function parentOf({ conversation }: ExportedConversation, id: string): ImportInput["parent"] {
   const { parentId, forkedAtSeq = 0 } = conversation;
   return parentId === undefined || parentId === id ? undefined : { id: parentId, seq: forkedAtSeq };
@@ -277,7 +277,7 @@ function isSame(left: unknown, right: unknown): boolean {
   try {
     return JSON.stringify(stableValue(left)) === JSON.stringify(stableValue(right));
   } catch {
-    // Nested deeper than the stack reaches, and so deeper than anything that is stored.
+    // Nested deeper than the stack allows, and so deeper than anything that is stored.
     return false;
   }
 }

@@ -13,7 +13,7 @@ import { createTokenCounter } from "../../messages/tokens/token-counter.js";
 import type { LogStore, LogStoreRoot } from "../../ports/log-store.js";
 import { createModelCatalog, createRuntime, type RuntimeOptions } from "../index.js";
 
-/** A store one of whose methods fails for good, the first times it is called. */
+/** Returns a store one of whose methods fails permanently, the first times it is called. */
 function failingStore(
   root: LogStoreRoot,
   method: "seal" | "commitStep" | "flushJournal",

@@ -24,14 +24,15 @@ import {
 export type CoordinatorUses = TurnRunUses & TitleUses & Uses<"identity">;
 
 /**
- * Runs turns, at most one per conversation, each from an opened turn to its seal and on to the turn that the
- * seal opened. Four verbs: `run` starts one, `interrupt` cuts one short, `active` returns what runs, `drain` lets
- * every turn finish its step and give its lease back.
+ * Runs turns, at most one per conversation, each from an opened turn to its seal and on to the turn that the seal
+ * opened. Four operations: `run` starts one, `interrupt` stops one early, `active` returns what runs, `drain` lets
+ * every turn finish its step and release its lease.
  *
- * A turn leaves this node in one of five ways. Sealed: its end is published, and the next one starts. Released: it is open,
- * and subscribers follow it in the store from then on. Waiting: the same, until somebody answers. Lost: the same, without a word to the store, for the turn
- * may be another node's. Broken: something failed that must not fail; recovery ends the turn from what the store has
- * of it, so that no conversation stays in the hand of a node that does not run it.
+ * A turn leaves this node in one of five ways. Sealed: its end is published, and the next one starts. Released: it is
+ * open, and subscribers follow it in the store from then on. Waiting: the same, until a request is answered. Lost:
+ * the same, without a call to the store, because the turn may be another node's. Broken: something failed that must
+ * not fail; recovery ends the turn from its state in the store, so that no conversation stays held by a node that
+ * does not run it.
  */
 export class Coordinator {
   readonly #env: CoordinatorUses;
@@ -41,7 +42,10 @@ export class Coordinator {
   readonly #leases: Pick<LeaseEvents, "broken">;
   readonly #titles: Titles;
   #draining = false;
-  /** Past its deadline a node publishes nothing and starts nothing: its leases may be another's. */
+  /**
+   * Returns false past the node's deadline: it publishes nothing and starts nothing, because its leases may be
+   * another's.
+   */
   readonly alive: () => boolean;
 
   constructor(
@@ -75,7 +79,7 @@ export class Coordinator {
       sealed: ({ live, owner, isLost }, reason, sealed) => {
         const { conversationId, log, turnId } = live;
         const { next, ...ended } = sealed;
-        // A turn that opened under a name that may be dead is for whoever claims it.
+        // A turn that opened under a name that may be dead is left to any node that claims it.
         const isOurs = !isLost && next !== undefined;
         if (!isLost) this.#publishSealed(live, reason, sealed);
         const { providerName, model } = live;
@@ -98,17 +102,17 @@ export class Coordinator {
     return this.#running.sizeOf(owner);
   }
 
-  /** The turn that runs here, unless it is lost. */
+  /** Returns the turn that runs here, unless it is lost. */
   active(log: number): OpenTurn | undefined {
     return this.#running.active(log);
   }
 
-  /** Starts a turn that this node holds. Never throws: whatever goes wrong ends in the turn's own seal. */
+  /** Starts a turn that this node holds. Never throws: every failure ends in the turn's own seal. */
   run(owner: string, conversationId: string, opened: OpenedTurn, taken?: TakenTurn): void {
     const before = this.#running.get(opened.log)?.run;
     if (before?.live.turnId === opened.turnId && before.live.epoch === opened.fence) return;
     if (this.#running.hasRun(opened)) return;
-    // The store has given the conversation's lease anew, so the old one is no more.
+    // The store has assigned the conversation's lease again, so the old one is invalid.
     before?.lose();
     const run = new TurnRun(this.#env, this.#host, { owner, conversationId, opened, taken });
     const { live } = run;
@@ -127,7 +131,7 @@ export class Coordinator {
       .finally(end);
   }
 
-  /** Cuts a turn of this node short. Resolves when it is sealed; false when it does not run here. */
+  /** Stops a turn of this node early. Resolves when it is sealed; false if it does not run here. */
   async interrupt(log: number, turnId: string | undefined, why: Interruption): Promise<boolean> {
     const running = this.#running.get(log);
     if (running === undefined || (turnId !== undefined && running.run.live.turnId !== turnId)) return false;
@@ -136,7 +140,7 @@ export class Coordinator {
     return true;
   }
 
-  /** Resolves when nothing runs here any more; turns give their leases back after their step. */
+  /** Resolves when nothing runs here any more; turns release their leases after their step. */
   async drain(deadlineMs: number): Promise<void> {
     this.#draining = true;
     if (deadlineMs > 0) {
@@ -152,22 +156,22 @@ export class Coordinator {
     await this.#titles.stop();
   }
 
-  /** The node lost touch with the store for too long: all its turns may be another's. */
+  /** Drops all turns: the node lost contact with the store for too long, so they may be another's. */
   loseAll(): void {
     for (const { run } of this.#running.all()) run.lose();
   }
 
-  /** Somebody has answered a request of a turn that may run here. */
+  /** Handles an answer to a request of a turn that may run here. */
   decided(log: number): void {
     this.#running.get(log)?.run.decided();
   }
 
-  /** The conversation is gone, or its turn another's. */
+  /** Drops the turn of a conversation that is gone, or whose turn another node holds. */
   lose(log: number): void {
     this.#running.get(log)?.run.lose();
   }
 
-  /** What the store needs to know to open the next turn when a lease ends. */
+  /** Returns what the store needs to open the next turn when a lease ends. */
   nextTurn(pauseQueue: boolean): NextTurn {
     const { identity, ids, models } = this.#env;
     return {

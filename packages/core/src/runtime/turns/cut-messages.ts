@@ -9,13 +9,13 @@ import {
 import { interruptedResultText } from "../../messages/provider/repair.js";
 import { utf8Length } from "../../messages/tokens/transcript-tokens.js";
 
-/** About what the words that mark a cut take. */
+/** Approximate size of the text that marks a cut. */
 const noticeBytes = 120;
 
 /**
- * Messages none of which takes more than so many bytes of JSON. Long texts and results keep their beginning and say
- * that they are cut. What cannot be cut, and does not fit, is left out: a call together with its result. Text, calls
- * and results come before reasoning. Returns the same list where everything fits.
+ * Cuts messages so that none takes more than so many bytes of JSON. Long texts and results keep their beginning, with
+ * a note that they are cut. Parts that cannot be cut and do not fit are left out: a call together with its result.
+ * Text, calls and results come before reasoning. Returns the same list if everything fits.
  */
 export function cutMessages(
   messages: readonly ConversationMessage[],
@@ -60,13 +60,13 @@ function cutPart(part: MessageContentPart, room: number): MessageContentPart | u
   if (sizeOf(part) <= room) return part;
   if (part.type === "tool-result") return cutResult(part, room);
   if (part.type !== "text" && part.type !== "reasoning") return undefined;
-  // What a provider signed or numbered was the whole text.
+  // Provider data that signs or numbers the text is valid only for the whole text.
   const bare: Pick<TextContentPart, "text"> & { type: typeof part.type } = { type: part.type, text: "" };
   const text = cutText(part.text, room - sizeOf(bare));
   return text === undefined ? undefined : { ...bare, text };
 }
 
-/** A result stands at least as one that says that it is missing: its call is in the log. */
+/** Cuts a result. At least a note that it is missing remains: its call is in the log. */
 function cutResult(part: ToolResultContentPart, room: number): ToolResultContentPart {
   const { type, name, toolCallId, stepId, durationMs } = part;
   const bare = {
@@ -74,13 +74,13 @@ function cutResult(part: ToolResultContentPart, room: number): ToolResultContent
     name,
     ...omitUndefined({ toolCallId, stepId, durationMs }),
   };
-  // The text is there twice: as it was, and as the value that it stands for.
+  // The text counts twice: as it is, and as its parsed value.
   const text = cutText(part.resultText ?? "", (room - sizeOf(bare)) / 2 - noticeBytes);
   if (text === undefined) return { ...bare, ...missingResult };
   return { ...bare, result: resultFromText(text), resultText: text, isError: part.isError ?? false };
 }
 
-/** What a result says whose own text cannot be kept. */
+/** Content of a result whose own text cannot be kept. */
 export const missingResult = {
   result: interruptedResultText,
   resultText: interruptedResultText,
@@ -88,7 +88,7 @@ export const missingResult = {
   interrupted: true,
 } as const;
 
-/** The beginning of a text that takes so many bytes as JSON; undefined where there is no room for any of it. */
+/** Returns the beginning of a text that takes so many bytes as JSON; undefined if none of it fits. */
 function cutText(text: string, maxBytes: number): string | undefined {
   const room = maxBytes - noticeBytes;
   if (room <= 0 || text === "") return undefined;
@@ -104,7 +104,7 @@ function callIdOf(part: MessageContentPart): string {
   return "toolCallId" in part ? (part.toolCallId ?? "") : "";
 }
 
-/** The bytes of a value's JSON. What JSON cannot hold is larger than any room. */
+/** Returns the bytes of a value's JSON; infinite for a value that JSON cannot hold. */
 export function sizeOf(value: unknown): number {
   try {
     return utf8Length(JSON.stringify(value) ?? "");

@@ -2,17 +2,17 @@ import { KeptHistory } from "../../history/kept-history.js";
 
 /** The numbers of the cache. */
 const historyCacheRules = {
-  /** The memory of all histories together, as estimated. The ones that were used longest ago go first. */
+  /** Estimated memory of all histories together. The least recently used ones are dropped first. */
   maxBytes: 64 * 1024 * 1024,
 };
 
 /**
- * What this node keeps of the conversations that ran here last, so that their next request reads only what was added.
- * Nothing here has to be told of changes: each use begins with what the store says (see `KeptHistory`).
+ * Histories of the conversations that ran on this node last, so that their next request reads only what was added. No
+ * notification of changes is needed: each use begins with a read of the store (see `KeptHistory`).
  */
 export class HistoryCache {
   readonly #maxBytes: number;
-  /** Used longest ago first, with their sizes when they were used last. */
+  /** Least recently used first, with their sizes at their last use. */
   readonly #kept = new Map<string, { readonly history: KeptHistory; bytes: number }>();
   #bytes = 0;
 
@@ -25,7 +25,7 @@ export class HistoryCache {
     return this.#kept.size;
   }
 
-  /** What is kept of a conversation; something empty where nothing is. */
+  /** Returns the history of a conversation; an empty one if none is kept. */
   of(owner: string, conversationId: string): KeptHistory {
     return this.#kept.get(keyOf(owner, conversationId))?.history ?? new KeptHistory();
   }
@@ -45,7 +45,7 @@ export class HistoryCache {
     }
   }
 
-  /** Forgets a conversation: it was deleted, say. */
+  /** Drops a conversation, for example when it was deleted. */
   drop(owner: string, conversationId: string): void {
     const key = keyOf(owner, conversationId);
     const known = this.#kept.get(key);
@@ -55,7 +55,7 @@ export class HistoryCache {
   }
 }
 
-/** Conversation ids have no spaces, so no two pairs are alike. */
+/** Returns the key of a conversation. Conversation ids have no spaces, so keys are unique. */
 function keyOf(owner: string, conversationId: string): string {
   return `${conversationId} ${owner}`;
 }

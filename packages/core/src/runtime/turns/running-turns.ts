@@ -8,7 +8,7 @@ export interface RunningTurn {
   readonly ended: Promise<void>;
 }
 
-/** So many turns are remembered behind their end. */
+/** Number of turns that are remembered after their end. */
 const mostEnded = 1_000;
 
 /** The table of the turns that run on this node, at most one per conversation. */
@@ -33,8 +33,8 @@ export class RunningTurns {
   }
 
   /**
-   * Returns true if a turn has run here under this fence, to whatever end. It never does again: the answer to a repeated
-   * call may come so late that it names a turn as opened which is sealed by then.
+   * Returns true if a turn has run here under this fence, with any result. It never runs again: the answer to a
+   * repeated call may come so late that it reports a turn as opened which is sealed by then.
    */
   hasRun({ turnId, fence }: { readonly turnId: string; readonly fence: number }): boolean {
     return this.#ended.has(`${fence} ${turnId}`);
@@ -55,7 +55,10 @@ export class RunningTurns {
     return undefined;
   }
 
-  /** Calls a listener with each turn that starts here, before anything of it is published. Returns a function that stops. */
+  /**
+   * Calls a listener with each turn that starts here, before anything of it is published. Returns a function that
+   * stops it.
+   */
   onAdded(listener: (live: OpenTurn) => void): () => void {
     this.#listeners.add(listener);
     return () => {

@@ -7,20 +7,20 @@ import type { SealInput, SealResult } from "../../ports/log-store.js";
 import { isGone } from "../nodes/is-gone.js";
 import { cutMessages, missingResult, sizeOf } from "./cut-messages.js";
 
-/** Reserved for the notice of the refusal in the log. */
+/** Id and time for the message in the log about the refusal. */
 interface NewMessage {
   readonly id: () => string;
   readonly now: () => number;
 }
 
-/** How often a cut is halved before the answer is given up. */
+/** Number of times a cut is halved before the answer is given up. */
 const cuts = 6;
 
 /**
- * Seals a turn, and where the store refuses that for good, with less and less: no conversation stays open because
- * of what its turn wants to leave behind. What is too large is cut, then the figures go, then the messages. Where the
- * log loses something, an error in it says so. Rejects only with what is no refusal, or where even a seal with
- * nothing in it is refused.
+ * Seals a turn, and if the store refuses that permanently, with less and less: no conversation stays open because of
+ * what its turn wants to write. Parts that are too large are cut, then the figures are dropped, then the messages. If
+ * the log loses something, an error in it says so. Rejects only with an error that is not a refusal, or if even an
+ * empty seal is refused.
  */
 export async function sealWithLess(
   input: SealInput,
@@ -45,7 +45,7 @@ export async function sealWithLess(
   throw refusal;
 }
 
-/** The error, if the very same seal would be refused again. Throws all else. */
+/** Returns the error, if the very same seal would be refused again. Throws all others. */
 function refusalOf(thrown: unknown): ParleyError {
   const error = toParleyError(thrown);
   if (isGone(error) || error.retryable) throw thrown;
@@ -60,7 +60,7 @@ function* lesserSeals(input: SealInput, refusal: ParleyError, make: NewMessage):
     const { maxBytes } = refusal.details ?? {};
     const largest = Math.max(0, ...input.messages.map(sizeOf));
     const limit = typeof maxBytes === "number" ? maxBytes : largest / 2;
-    // A message within the limit is not what was refused: then the figures go first.
+    // A message within the limit was not the reason for the refusal: then the figures are dropped first.
     if (largest > limit) yield* cutSeals(input, limit, lost);
     yield { ...input, providerCalls: [] };
     yield bare;
@@ -86,7 +86,7 @@ function* cutSeals(
   }
 }
 
-/** The same seal with other messages, of a turn that now has failed, unless it had been cut short before. */
+/** Returns the same seal with other messages, for a turn that now has failed, unless it had been stopped before. */
 function losing(
   input: SealInput,
   messages: readonly ConversationMessage[],
@@ -96,7 +96,7 @@ function losing(
 ): SealInput {
   const wasCutShort = input.reason === "aborted" || input.reason === "interrupted";
   const reason: TurnReason = wasCutShort ? input.reason : "error";
-  // A turn ends with one error: what had gone wrong before comes first.
+  // A turn ends with one error: an earlier failure comes first.
   const before = input.messages.flatMap(({ content }) => content).find((part) => part.type === "error");
   const refused = `The store refused the end of this turn (${refusal.message}): ${what}`;
   const notice: ConversationMessage = {
@@ -122,7 +122,9 @@ function losing(
   };
 }
 
-/** One result for each call that was committed before, and nothing else: no row of the log is left unanswered. */
+/**
+ * Returns one result for each call that was committed before, and nothing else: no row of the log is left unanswered.
+ */
 function withoutAnswer(messages: readonly ConversationMessage[]): ConversationMessage[] {
   const made = new Set<string | undefined>();
   for (const { content } of messages) {
@@ -143,7 +145,7 @@ function withoutAnswer(messages: readonly ConversationMessage[]): ConversationMe
   });
 }
 
-/** The figures of a turn that lost its answer: the data that it had to return is gone with it. */
+/** Returns the figures of a turn that lost its answer: the data that it had to return is lost with it. */
 function metricsWithout(metrics: TurnMetrics): TurnMetrics {
   const { output } = metrics;
   if (output === undefined) return metrics;
@@ -151,7 +153,7 @@ function metricsWithout(metrics: TurnMetrics): TurnMetrics {
   return { ...metrics, output: { valid: false, attempts: output.attempts, errors } };
 }
 
-/** What no store can refuse of a turn's figures. */
+/** Returns the figures of a turn that no store can refuse. */
 function leastMetrics(metrics: TurnMetrics): TurnMetrics {
   const { turnId, durationMs, contextSize, reason, model, output, cost } = metrics;
   const steps = metrics.steps.map(({ stepId, usage }) => ({ stepId, usage: leastUsage(usage) }));

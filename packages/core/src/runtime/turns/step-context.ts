@@ -20,7 +20,7 @@ import { answerBudget, requestBudget } from "../window-policy.js";
 /** The parts of the environment that the context of a step uses. */
 export type StepContextUses = Uses<"history" | "tokens">;
 
-/** Everything that decides what a turn shows its model. */
+/** Everything that determines what a turn shows its model. */
 export interface ContextRequest {
   readonly env: StepContextUses;
   readonly store: ConversationStore;
@@ -31,11 +31,11 @@ export interface ContextRequest {
   readonly userMessages: readonly ConversationMessage[];
   readonly turnMessages: readonly ConversationMessage[];
   readonly previous: PreviousCall | undefined;
-  /** What is kept of the conversation's last request, where something is. */
+  /** History that is kept from the conversation's last request, if any. */
   readonly kept?: KeptHistory;
 }
 
-/** A step's window, with what compaction and files decide by. */
+/** A step's window, with the data that compaction and files decide by. */
 export interface BuiltContext extends StepContext {
   readonly truncated: boolean;
   readonly estimatedTokens: number;
@@ -46,16 +46,16 @@ export interface BuiltContext extends StepContext {
 /** The estimator's factor when a manifest's tokens were counted: usage may be reported much later. */
 const factors = new WeakMap<ContextManifest, number>();
 
-/** What the estimator needs to know of a manifest beside its tokens, to learn from the usage that was reported. */
+/** Returns what the estimator needs of a manifest beside its tokens, to learn from the usage that was reported. */
 export function factorOf(manifest: ContextManifest): { factor?: number } {
   const factor = factors.get(manifest);
   return factor === undefined ? {} : { factor };
 }
 
 /**
- * Builds the history within the window that the policy allows. What was learned (a smaller window, a larger count of
- * tokens) shortens a request but never refuses one: if the indispensable part does not fit, that part alone is sent,
- * unless it exceeds the declared window even by the uncalibrated count.
+ * Builds the history within the window that the policy allows. Learned values (a smaller window, a larger count of
+ * tokens) shorten a request but never refuse one: if the required part does not fit, only that part is sent, unless
+ * it exceeds the declared window even by the uncalibrated count.
  */
 async function buildWithin(binding: OwnerModel, env: StepContextUses, build: BuildHistory) {
   const budget = requestBudget(binding);
@@ -92,7 +92,7 @@ function tokensNeeded(error: unknown): number | undefined {
   return unit === "tokens" && typeof needed === "number" ? needed : undefined;
 }
 
-/** A manifest with what became of the files of its request. */
+/** Returns a manifest with the forms of its request's files. */
 export function withFiles(manifest: ContextManifest, files: ContextManifest["files"]): ContextManifest {
   if (files === undefined || files.length === 0) return manifest;
   const described = { ...manifest, files };
@@ -101,12 +101,12 @@ export function withFiles(manifest: ContextManifest, files: ContextManifest["fil
   return described;
 }
 
-/** One step's window: instructions, then as much of the log as fits, then the turn itself. */
+/** Builds one step's window: instructions, then as much of the log as fits, then the turn itself. */
 export async function buildStepContext(request: ContextRequest): Promise<BuiltContext> {
   const { env, record, binding, instructions, previous, kept } = request;
   let factor: number | undefined;
   const built = await buildWithin(binding, env, (maxTokens) => {
-    // The builder takes the same one, before it waits for anything.
+    // The builder reads the same one, before it waits for anything.
     factor = env.tokens.factor?.(binding.name);
     return env.history.buildHistory({
       conversation: {

@@ -11,7 +11,7 @@ export type TitleUses = Uses<
   "clock" | "limits" | "models" | "notifyChanged" | "report" | "root" | "spending" | "titleModel"
 >;
 
-/** The `titleModel` that stands for the model of the conversation's first turn. */
+/** The `titleModel` that selects the model of the conversation's first turn. */
 const conversationModel = "conversation";
 
 const titleInstructions =
@@ -24,7 +24,7 @@ const readMessages = 20;
 /** Turns that are checked for an earlier answer. A conversation with more of them keeps its title. */
 const readTurns = 10;
 
-/** Reasons of turns that leave something to name. A model that has just failed is not asked for a title, too. */
+/** Reasons of turns that leave something to name. A model that has just failed is not called for a title, too. */
 const titledReasons: ReadonlySet<string> = new Set(["stop", "length", "tool-calls", "max-steps"]);
 
 /** Names conversations after their first turn that was answered. */
@@ -84,7 +84,10 @@ async function isFirstAnswered(store: LogStore, { conversationId, turnId }: Seal
   return turns.length < readTurns && turns.every((each) => each.turnId === turnId || !isAnswered(each));
 }
 
-/** True if the conversation is to have a title (a temporary one is in no list) and still has the one that follows from its first message. */
+/**
+ * Returns true if the conversation needs a title (a temporary one is in no list) and still has the one derived from
+ * its first message.
+ */
 async function isUnnamed(store: LogStore, id: string, derived: string): Promise<boolean> {
   const record = await store.get(id);
   return record !== null && record.temporary === undefined && record.title === derived;

@@ -22,13 +22,13 @@ import { prepareTurn } from "./turn-setup.js";
 export type TurnRunUses = TurnSetupUses &
   Uses<"approvals" | "hooks" | "hub" | "journal" | "lease" | "observe" | "root" | "spending" | "wake">;
 
-/** Why a turn is cut short. */
+/** Reason to stop a turn early. */
 export interface Interruption {
   readonly reason: TurnReason;
   readonly error?: ParleyError;
 }
 
-/** How a turn goes on that another node began. */
+/** State from which a turn continues that another node started. */
 export interface TakenTurn {
   readonly resume: TurnResume;
   /** Events in the journal: they were published, or may have been, and are not in rows yet. */
@@ -37,25 +37,28 @@ export interface TakenTurn {
 
 /** The node as one of its turns sees it. */
 export interface TurnHost {
-  /** Past its deadline a node publishes nothing and starts nothing: its leases may be another's. */
+  /**
+   * Returns false past the node's deadline: it publishes nothing and starts nothing, because its leases may be
+   * another's.
+   */
   alive(): boolean;
   draining(): boolean;
   /** Returns true if something before the turn's first seq has not been published here. */
   isBehind(log: number, firstSeq: number): boolean;
   /** Publishes it. */
   catchUpTo(log: number, firstSeq: number): Promise<void>;
-  /** What the store needs to know to open the next turn when a lease ends. */
+  /** Returns what the store needs to open the next turn when a lease ends. */
   nextTurn(pauseQueue: boolean): NextTurn;
-  /** The turn goes on elsewhere, if it goes on: called once, at the moment in which it is lost. */
+  /** Called once, when the turn is lost: if it continues, then on another node. */
   lost(run: TurnRun): void;
-  /** The turn is final: called in the same go in which its last rows are published. */
+  /** Called when the turn is final, synchronously with the publishing of its last rows. */
   sealed(run: TurnRun, reason: TurnReason, sealed: SealResult): void;
 }
 
 /**
- * How a run ended. `sealed`: the turn is final. `released`: it is open, and anyone may go on. `waiting`: it is open, and
- * nobody holds it until a request is answered. `lost`: it is, or
- * may be, another node's. `broken`: something failed that must not fail, and the turn is open in this node's hand.
+ * Result of a run. `sealed`: the turn is final. `released`: it is open, and any node may continue it. `waiting`: it
+ * is open, and no node holds it until a request is answered. `lost`: it is, or may be, another node's. `broken`:
+ * something failed that must not fail, and the turn is open and held by this node.
  */
 export type RunEnd =
   | { readonly state: "sealed" }
@@ -64,15 +67,15 @@ export type RunEnd =
   | { readonly state: "lost" }
   | { readonly state: "broken"; readonly error: unknown };
 
-/** What is chained to it happens as soon as the running code has ended. */
+/** Callbacks chained to it run as soon as the running code has ended. */
 const nextGo = Promise.resolve();
 
 /**
  * One turn on this node, from where it was opened or taken over to its seal.
  *
  * Everything that the turn writes carries its fence. As long as the store cannot be reached a write is repeated,
- * until it is known to have happened or the turn is lost; stopping the turn does not cut this short, so that no
- * outcome stays unknown. Once lost, the run does nothing more that anyone could see.
+ * until it is known to have happened or the turn is lost; stopping the turn does not end this, so that no outcome
+ * stays unknown. Once lost, the run does nothing more that is visible outside.
  */
 export class TurnRun {
   readonly owner: string;
@@ -88,7 +91,7 @@ export class TurnRun {
   #interruption: Interruption | undefined;
   #hasBegun: boolean;
   #isLost = false;
-  /** The clock was read in this very go, and this node was alive. */
+  /** True if the clock was read in this synchronous run, and this node was alive. */
   #wasAlive = false;
   readonly #endGo = () => {
     this.#wasAlive = false;
@@ -145,12 +148,12 @@ export class TurnRun {
     });
   }
 
-  /** Whether subscribers here may have received something of the turn. */
+  /** True if subscribers here may have received something of the turn. */
   get hasBegun(): boolean {
     return this.#hasBegun;
   }
 
-  /** Whether the turn is, or may be, another node's: nothing is published or written any more. */
+  /** True if the turn is, or may be, another node's: nothing is published or written any more. */
   get isLost(): boolean {
     return this.#isLost;
   }
@@ -164,7 +167,7 @@ export class TurnRun {
     }
   }
 
-  /** Somebody has answered a request of the turn. */
+  /** Handles an answer to a request of the turn. */
   decided(): void {
     this.#decisions.look();
   }
@@ -174,7 +177,7 @@ export class TurnRun {
     this.#abort.abort();
   }
 
-  /** The turn is, or may be, another node's. */
+  /** Marks that the turn is, or may be, another node's. */
   lose(): void {
     if (this.#isLost) return;
     this.#isLost = true;
@@ -195,12 +198,12 @@ export class TurnRun {
       if (!this.#mayAct()) return { state: "lost" };
       this.#hasBegun = true;
       live.publishOpening();
-      // It was admitted while the node began to drain: another node can begin it.
+      // It was admitted while the node began to drain: another node can start it.
       if (this.#host.draining()) return this.#release();
     } else this.#emitOpening(this.#taken);
     env.notifyChanged(owner, [live.log], { conversationId: live.conversationId });
 
-    // The time in which the turn waited is not its own.
+    // The time in which the turn waited does not count.
     const { elapsedMs = 0, waitedMs = 0 } = this.#taken?.resume ?? {};
     const limitMs = env.limits.turnDurationMs;
     const cancelDeadline = env.clock.after(Math.max(0, limitMs - (elapsedMs - waitedMs)), () => {
@@ -278,8 +281,8 @@ export class TurnRun {
   }
 
   /**
-   * Whether this node's lease holds, for one more event. Events that come in one go, as a burst from the provider
-   * does, are published on one reading of the clock: no other code runs between them.
+   * Returns true if this node's lease holds, for one more event. Events that come in one synchronous run, such as a
+   * burst from the provider, are published on one reading of the clock: no other code runs between them.
    */
   #mayPublish(): boolean {
     return this.#wasAlive || this.#isAlive();
@@ -292,13 +295,16 @@ export class TurnRun {
     return true;
   }
 
-  /** False, and the turn lost, once this node's lease may have run out. If true, all that follows may be published. */
+  /**
+   * Returns false, and loses the turn, once this node's lease may have expired. If true, everything that follows may
+   * be published.
+   */
   #mayAct(): boolean {
     if (!this.#isLost && !this.#isAlive()) this.lose();
     return !this.#isLost;
   }
 
-  /** Makes a call until its outcome is known, or the turn is lost. */
+  /** Repeats a call until its outcome is known, or the turn is lost. */
   #insist<T>(call: () => Promise<T>): Promise<T> {
     return retryWhileUnavailable(this.#env, call, this.#lost);
   }
@@ -317,7 +323,7 @@ export class TurnRun {
           fence: live.epoch,
           stepId: commit.stepId,
           messages: [...commit.messages],
-          // Of a step that waits, the model does not see the results yet.
+          // In a step that waits, the model does not see the results yet.
           promoteSteers: commit.phase === "results" && commit.wait !== true,
           steps: [...commit.steps],
           providerCalls: [...commit.providerCalls],
@@ -377,14 +383,14 @@ export class TurnRun {
         (each) => this.#insist(() => this.#store.seal(each)),
         (error) => env.report(error, "turn", conversationId),
       );
-      // Its end was published, and was not its end: subscribers receive it anew as the store has it.
+      // Its end was published, and was not its end: subscribers receive it again as the store has it.
       if (taken.reason !== reason) this.lose();
       if (!this.#mayAct()) {
         // The turn is final, but this node may publish nothing: its subscribers receive the end from the store.
         this.#host.sealed(this, taken.reason, sealed);
         return { state: "lost" };
       }
-      // Nobody can join in between: from here on the rows speak for the turn, and it is over.
+      // No subscriber can join in between: from here on the turn is read from its rows, and it is over.
       live.commit(sealed.entries, taken.metrics.steps);
       live.verdict = taken.metrics.output;
       this.#host.sealed(this, taken.reason, sealed);
@@ -426,7 +432,7 @@ export class TurnRun {
   }
 }
 
-/** Which turn an event is of, for those who listen in. */
+/** Returns the turn of an event, for hooks. */
 export function eventContext(
   turn: Pick<OpenTurn, "owner" | "conversationId" | "turnId"> &
     Partial<Pick<OpenTurn, "providerName" | "model">>,
@@ -440,7 +446,9 @@ export function eventContext(
   };
 }
 
-/** What the provider counted calibrates the estimator; what fitted and what did not, the model's window. */
+/**
+ * Calibrates the estimator with the provider's counts, and the model's window with the requests that fit or did not.
+ */
 function learnFrom(env: TurnRunUses, owner: string, model: string | undefined, outcome: TurnOutcome): void {
   const { failedCall, error } = outcome;
   const used = model === undefined ? undefined : env.ownerModels.find(owner, model);

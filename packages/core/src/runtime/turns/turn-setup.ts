@@ -29,7 +29,7 @@ export type TurnSetupUses = CompactInTurnUses &
   Defaults &
   Uses<"instructions" | "keptHistories" | "toolsOf" | "toolSource" | "fileLimits" | "derivedFiles">;
 
-/** The part of a turn's setup that follows from its conversation and from what was chosen for it. */
+/** The part of a turn's setup that follows from its conversation and its choices. */
 type PreparedTurn = Pick<
   TurnSetup,
   "provider" | "providerParams" | "model" | "prices" | "tools" | "output" | "userMessages" | "context"
@@ -42,16 +42,16 @@ interface PrepareRequest {
   readonly opened: OpenedTurn;
   /** Aborts when the turn is stopped. */
   readonly signal: AbortSignal;
-  /** Aborts when the turn is another node's. */
+  /** Aborts when another node holds the turn. */
   readonly lost: SignalHolder;
-  /** Whether a tool may still be started. */
+  /** Returns true if a tool may still be started. */
   readonly mayAct: () => boolean;
 }
 
 /**
  * Reads what a turn needs and resolves its effort and instructions: the turn's own choice, else the conversation's,
- * else the runtime's. Its model was fixed when it opened; one that is not configured any more fails the turn. Never rejects: what cannot be had fails the turn like a model that is down,
- * as the turn's own error, in its own log.
+ * else the runtime's. Its model was fixed when it opened; one that is no longer configured fails the turn. Never
+ * rejects: a missing resource fails the turn like a model that is down, as the turn's own error, in its own log.
  */
 export async function prepareTurn(request: PrepareRequest): Promise<PreparedTurn> {
   const { env, store, live, opened, signal } = request;
@@ -140,7 +140,7 @@ function contextBuilder(
     return context;
   };
   return async ({ stepId, turnMessages, onCall }): Promise<StepContext> => {
-    // A list that changed takes effect with the next step, never under one.
+    // A changed list takes effect with the next step, never during one.
     const newest = env.toolsOf(live.owner);
     if (offered !== newest) {
       offered = newest;
@@ -173,7 +173,7 @@ function contextBuilder(
 }
 
 /**
- * The node's tools, `recall` where a summary stands for something, and those of the turn's caller. None starts once the
+ * Returns the node's tools, `recall` if a summary is in force, and those of the turn's caller. None starts once the
  * turn may be lost.
  */
 function toolsOf(
@@ -193,7 +193,7 @@ function guarded(tool: Tool<never>, mayAct: () => boolean): Tool<never> {
     if (!mayAct()) throw new ParleyError("stale_fence");
     return tool.execute(input, context);
   };
-  // The tool itself behind it: it may be an object of a class of its own.
+  // The tool itself is the prototype: it may be an instance of its own class.
   return Object.create(tool, { execute: { value: execute } }) as Tool<never>;
 }
 
@@ -201,7 +201,7 @@ function least(given: number | undefined, chosen: number | undefined): number | 
   return given === undefined || chosen === undefined ? (given ?? chosen) : Math.min(given, chosen);
 }
 
-/** The call before this turn, as the history compares models: by the name that users know. */
+/** Returns the call before this turn, as the history compares models: by the name that users know. */
 function asPrevious(last: ProviderCallRecord | null, binding: ModelBinding): PreviousCall | undefined {
   if (last?.manifest === undefined) return undefined;
   const { provider, model } = last.metadata;
@@ -210,7 +210,7 @@ function asPrevious(last: ProviderCallRecord | null, binding: ModelBinding): Pre
   return { manifest: last.manifest, model: isSame ? binding.name : name };
 }
 
-/** The messages that opened the turn, as opposed to steering that a commit added later. */
+/** Returns the messages that opened the turn, as opposed to steering that a commit added later. */
 function openingMessages({ entries }: OpenedTurn): ConversationMessage[] {
   const answered = entries.findIndex(({ message }) => message.role !== "user");
   return entries.slice(0, answered === -1 ? entries.length : answered).map(({ message }) => message);

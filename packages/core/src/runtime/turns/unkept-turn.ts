@@ -15,13 +15,13 @@ import { checkedTools } from "../input/caller-tools.js";
 import { toolsReady } from "../offered-tools.js";
 import { buildStepContext } from "./step-context.js";
 
-/** A turn that leaves nothing behind. */
+/** A turn that stores nothing. */
 export interface UnkeptInput
   extends Pick<
     SendInput,
     "model" | "reasoningEffort" | "instructions" | "tools" | "toolNames" | "maxOutputTokens" | "output"
   > {
-  /** The whole conversation, which ends with what is to be answered. */
+  /** The whole conversation, which ends with the message to answer. */
   readonly messages: readonly GivenMessage[];
   /** Default: a new one. */
   readonly turnId?: string | undefined;
@@ -29,9 +29,9 @@ export interface UnkeptInput
 }
 
 /**
- * Runs a turn without a log, for callers that keep the conversation themselves. The node's own tools run; a call of the
- * caller's tools ends the turn with `tool-calls`; a call that needs a person is denied. Nobody can come back to it: it ends
- * when its reader leaves, and with its node. The events end with `done`.
+ * Runs a turn without a log, for callers that keep the conversation themselves. The node's own tools run; a call of
+ * the caller's tools ends the turn with `tool-calls`; a call that needs a person is denied. It cannot be resumed: it
+ * ends when its reader leaves, and with its node. The events end with `done`.
  */
 export async function* runUnkept(
   scope: OwnerScope,

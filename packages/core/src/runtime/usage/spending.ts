@@ -12,9 +12,9 @@ interface Pending {
 }
 
 /**
- * Reports every provider call to the host, and adds those that no turn holds to the store's sums. Writes happen in the
- * background, one at a time: what comes meanwhile is summed up and written at once. A write that fails is reported and
- * not repeated, for it may have taken effect.
+ * Reports every provider call to the host, and adds those that no turn holds to the store's sums. Writes happen in
+ * the background, one at a time: calls that arrive meanwhile are summed and written together. A write that fails is
+ * reported and not repeated, because it may have taken effect.
  */
 export class Spending {
   readonly #root: Environment["root"];
@@ -33,7 +33,7 @@ export class Spending {
     this.#report = parts.report;
   }
 
-  /** Takes in a call that its turn holds. */
+  /** Adds a call that its turn holds. */
   made(call: ProviderCallRecord, context: CallContext): void {
     try {
       this.#onCall?.(call, context);
@@ -42,7 +42,7 @@ export class Spending {
     }
   }
 
-  /** Takes in a call that no turn holds. `conversationId`: the conversation that it is counted for. */
+  /** Adds a call that no turn holds. `conversationId`: the conversation that it is counted for. */
   madeOutsideTurn(call: ProviderCallRecord, context: CallContext): void {
     this.made(call, context);
     const { owner, conversationId, model } = context;
@@ -55,7 +55,7 @@ export class Spending {
     this.#writing ??= this.#write();
   }
 
-  /** Resolves when everything is written that was taken in before. */
+  /** Resolves when everything that was added before is written. */
   async settled(): Promise<void> {
     while (this.#writing !== undefined) await this.#writing;
   }

@@ -9,10 +9,10 @@ const mostDays = 366;
 const defaultGroups = 100;
 const mostGroups = 500;
 
-/** What usage can be summed by. */
+/** Groupings of usage sums. */
 const groupings: readonly UsageGrouping[] = ["day", "model", "conversation", "owner"];
 
-/** Sums what is asked for. `invalid_request` names what cannot be summed. */
+/** Sums the requested usage. `invalid_request` names what cannot be summed. */
 export async function answerUsage(
   store: { sumUsage(range: UsageRange): Promise<SummedUsage> },
   query: UsageQuery,
@@ -24,7 +24,7 @@ export async function answerUsage(
   return { from, to, by, groups, total, ...omitUndefined({ omitted: omitted > 0 ? omitted : undefined }) };
 }
 
-/** The days that a query names, or else the last 30, today included. */
+/** Returns the days that a query names, otherwise the last 30, today included. */
 function usageRange(query: UsageQuery, now: number): UsageRange {
   const { by = "day", limit = defaultGroups } = query;
   if (!groupings.includes(by)) throw invalidField("by", `one of ${groupings.join(", ")}`);
@@ -37,7 +37,7 @@ function usageRange(query: UsageQuery, now: number): UsageRange {
   return { from: dayText(from), to: dayText(to), by, limit: Math.min(limit, mostGroups) };
 }
 
-/** Days since 1970, in UTC. */
+/** Returns the days since 1970, in UTC. */
 function dayOf(field: string, text: string): number {
   const time = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
   // `Date.parse` moves the 31st of a shorter month to the next one.

@@ -9,7 +9,7 @@ import type { WebhookAnswer, WebhookTransport } from "./webhook-transport.js";
 /** The parts of the environment that deliveries use. */
 export type WebhookDeliveryUses = Uses<"root" | "clock" | "hooks" | "report">;
 
-/** An attempt, for figures and logs. It names no address and no secret. */
+/** An attempt, for metrics and logs. It contains no address and no secret. */
 export interface WebhookAttempt {
   readonly owner: string;
   readonly webhookId: string;
@@ -32,22 +32,22 @@ interface PostedEvent {
   readonly event: Pick<WebhookEvent, "type" | "timestamp" | "data">;
 }
 
-/** The most settled rows that one look removes. */
+/** Maximum number of settled rows that one sweep removes. */
 const sweptAtOnce = 1_000;
-/** The wait before another claim where something is due that somebody else is claiming. */
+/** Wait before another claim if something is due that another node is claiming. */
 const contendedMs = 1_000;
 
 /**
- * Delivers what the outbox holds.
+ * Delivers the events in the outbox.
  *
- * Owners with endpoints are known here, so a change of any other owner costs nothing. A change of one of them leads to a
- * claim, and so does every attempt that has ended, the moment at which the next one is due, and a look now and then,
- * which finds what dead nodes left behind. A claim takes at most one delivery of each endpoint; endpoints that have as
- * many attempts under way as they may are left out of it, and those that are failing share half of the attempts: so no
- * endpoint waits for another.
+ * Owners with endpoints are known here, so a change of any other owner costs nothing. A change of one of them
+ * triggers a claim, and so does every attempt that has ended, the time at which the next one is due, and a check at
+ * intervals, which finds the deliveries of dead nodes. A claim takes at most one delivery of each endpoint; endpoints
+ * with their maximum number of attempts in progress are left out of it, and those that are failing share half of the
+ * attempts: so no endpoint waits for another.
  *
- * An attempt is made under a claim with an end. A node that dies in the middle leaves a claim that ends, and the attempt
- * is made again: at least once. Whoever has lost a claim settles nothing.
+ * An attempt is made under a claim that expires. A node that dies in the middle leaves a claim that expires, and the
+ * attempt is made again: at least once. A node that has lost a claim settles nothing.
  */
 export class WebhookDelivery {
   readonly #env: WebhookDeliveryUses;
@@ -55,7 +55,7 @@ export class WebhookDelivery {
   readonly #limits: WebhookLimits;
   readonly #stopped = new AbortController();
   readonly #attempts = new Set<Promise<void>>();
-  /** Attempts under way, by endpoint. */
+  /** Attempts in progress, by endpoint. */
   readonly #busy = new Map<
     string,
     { readonly owner: string; readonly webhookId: string; count: number; failing: boolean }
@@ -73,19 +73,19 @@ export class WebhookDelivery {
     this.#limits = limits;
   }
 
-  /** Begins to deliver. Does not wait for it. */
+  /** Starts to deliver. Does not wait for it. */
   start(): void {
     if (this.#transport === undefined || this.#isStopping) return;
     this.endpointsChanged();
     this.#planSweep();
   }
 
-  /** Something of this owner has changed. */
+  /** Marks that something of this owner has changed. */
   wake(owner: string): void {
     if (this.#owners.has(owner)) this.#claim();
   }
 
-  /** Endpoints were added, changed or removed, here or on another node: looks which owners have some. */
+  /** Reads the owners with endpoints again: some were added, changed or removed, here or on another node. */
   endpointsChanged(): void {
     if (this.#transport === undefined || this.#isStopping) return;
     void this.#env.root.outbox
@@ -98,8 +98,8 @@ export class WebhookDelivery {
   }
 
   /**
-   * Makes no further attempts, and gives those under way so much time. What is cut off then is made again by another
-   * node, or after the next start.
+   * Makes no further attempts, and gives those in progress so much time. Attempts that are cut off then are made
+   * again by another node, or after the next start.
    */
   async stop(graceMs: number): Promise<void> {
     this.#cancelClaim();
@@ -157,7 +157,7 @@ export class WebhookDelivery {
     });
   }
 
-  /** Claims what is due, once for however many calls. */
+  /** Claims due deliveries, once for any number of concurrent calls. */
   #claim(): void {
     if (this.#isStopping || this.#transport === undefined) return;
     this.#claimAgain = true;
@@ -165,7 +165,7 @@ export class WebhookDelivery {
       .catch((error: unknown) => this.#env.report(error, "webhooks"))
       .finally(() => {
         this.#claiming = undefined;
-        // Asked for while the last claim was coming to its end.
+        // Requested while the last claim was ending.
         if (this.#claimAgain) this.#claim();
       });
   }
@@ -177,7 +177,7 @@ export class WebhookDelivery {
       const busy = [...this.#busy.values()];
       const underWay = busy.reduce((sum, { count }) => sum + count, 0);
       const failing = busy.reduce((sum, each) => sum + (each.failing ? each.count : 0), 0);
-      // Whatever ends next claims again.
+      // The next attempt that ends claims again.
       if (underWay >= concurrency) return;
       const full = busy.filter((each) => each.count >= (each.failing ? 1 : perWebhook));
       const healthyOnly = failing >= Math.max(1, Math.floor(concurrency / 2));
@@ -198,7 +198,7 @@ export class WebhookDelivery {
     }
   }
 
-  /** Claims again when the next delivery is due; those of endpoints that were left out are not waited for. */
+  /** Claims again when the next delivery is due; those of endpoints that were left out do not count. */
   #planClaim(nextMs: number | undefined, wasLimited: boolean): void {
     this.#cancelClaim();
     this.#cancelClaim = () => {};
@@ -228,7 +228,7 @@ export class WebhookDelivery {
     this.#attempts.add(attempt);
   }
 
-  /** Returns true where the endpoint has accepted it. */
+  /** Returns true if the endpoint has accepted it. */
   async #deliver(delivery: ClaimedDelivery): Promise<boolean> {
     const { id, url, secret, type, data, createdAt } = delivery;
     const event = { type, timestamp: new Date(createdAt).toISOString(), data } as unknown as WebhookEvent;
@@ -276,7 +276,7 @@ export class WebhookDelivery {
   }
 }
 
-/** The reason in words, for a status that is no success. */
+/** Returns the reason in words, for a status that is not a success. */
 export function describeStatus(status: number): string {
   const redirects = status >= 300 && status < 400;
   return redirects ? `HTTP ${status}; redirects are not followed` : `HTTP ${status}`;

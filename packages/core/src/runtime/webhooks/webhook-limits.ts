@@ -1,30 +1,30 @@
 const dayMs = 24 * 60 * 60_000;
 
-/** Bounds of webhooks and of their delivery by one node. */
+/** Limits of webhooks and of their delivery by one node. */
 export interface WebhookLimits {
   /** Endpoints of one owner. `limit_exceeded` */
   readonly perOwner: number;
   /** Attempts before a delivery is given up. */
   readonly attempts: number;
-  /** How long an endpoint may take to answer, its body included. */
+  /** Maximum time for an endpoint's answer, its body included. */
   readonly timeoutMs: number;
-  /** How much of an answer is read. Only its status matters. */
+  /** Bytes of an answer that are read. Only its status matters. */
   readonly responseBytes: number;
   /** Attempts at once. Endpoints that are failing get at most half of them. */
   readonly concurrency: number;
   /** Attempts at once to one endpoint; to one that is failing, one. */
   readonly perWebhook: number;
-  /** How long a delivery is kept for a replay once it was made. */
+  /** Time that a delivery is kept for a replay after its success. */
   readonly keepDeliveredMs: number;
-  /** The same for one that was given up. */
+  /** Time that a delivery is kept for a replay after it was given up. */
   readonly keepDeadMs: number;
   /** The time beyond `timeoutMs` after which another node may make an attempt again: it covers the store's calls. */
   readonly leaseMarginMs: number;
-  /** How often the outbox is looked at without being told. */
+  /** Interval at which the outbox is checked without a notification. */
   readonly sweepMs: number;
 }
 
-/** The bounds where nothing else is chosen. With the waits of the transport, 15 attempts take about a day. */
+/** Default limits of webhooks. With the waits of the transport, 15 attempts take about a day. */
 export const defaultWebhookLimits: WebhookLimits = {
   perOwner: 20,
   attempts: 15,

@@ -4,30 +4,33 @@ export interface WebhookPost {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly timeoutMs: number;
-  /** The most bytes of the answer that are read. */
+  /** Maximum number of bytes of the answer that are read. */
   readonly maxBytes: number;
   readonly signal: AbortSignal;
 }
 
-/** What came of an attempt: an answer, or why there was none. */
+/** Result of an attempt: an answer, or the reason that there was none. */
 export type WebhookAnswer =
   | {
       readonly status: number;
-      /** The wait that the endpoint asks for. */
+      /** The wait that the endpoint requests. */
       readonly retryAfterMs?: number;
     }
-  /** For people; names neither the address nor anything of the answer. */
+  /** For people; contains neither the address nor anything of the answer. */
   | { readonly error: string };
 
 /**
- * The way to endpoints. It decides which addresses may be reached at all, follows no redirect, and never reads or waits
- * beyond the bounds of the attempt.
+ * Transport to endpoints. It decides which addresses may be reached at all, follows no redirect, and never reads or
+ * waits beyond the limits of the attempt.
  */
 export interface WebhookTransport {
   /** Makes one attempt. Never rejects. */
   post(post: WebhookPost): Promise<WebhookAnswer>;
-  /** The wait behind an attempt that failed (1 for the first), or the one that the endpoint asks for within bounds. */
+  /**
+   * Returns the wait after an attempt that failed (1 for the first), or the one that the endpoint requests, within
+   * limits.
+   */
   delayMs(attempt: number, askedForMs?: number): number;
-  /** Why an address is refused before anything is sent to it; undefined where it may be tried. */
+  /** Returns the reason that an address is refused before anything is sent to it; undefined if it may be tried. */
   refusalOf(url: string): string | undefined;
 }

@@ -31,25 +31,25 @@ const longestLabel = 200;
 const defaultListed = 50;
 const mostListed = 500;
 
-/** An owner's endpoints, and what they receive. */
+/** Operations on an owner's endpoints and their deliveries. */
 export interface WebhookApi {
   /** Oldest first, without secrets. */
   list(): Promise<readonly WebhookInfo[]>;
   /** Adds an endpoint. Its secret is in this answer and nowhere else. Idempotent by id. */
   add(input: CreateWebhookRequest): Promise<CreateWebhookResponse>;
-  /** `conversation_not_found` for an unknown one, as in all that follows. */
+  /** Throws `conversation_not_found` for an unknown one, as do all methods that follow. */
   change(id: string, change: ChangeWebhookRequest): Promise<WebhookInfo>;
-  /** Returns false where there was none. */
+  /** Returns false if there was none. */
   remove(id: string): Promise<boolean>;
   /** Posts an event `webhook.test`, once, also to an endpoint that is disabled. */
   test(id: string): Promise<TestWebhookResponse>;
   /** Newest first. */
   deliveries(id: string, query?: DeliveriesQuery): Promise<DeliveriesResponse>;
-  /** Delivers again what was delivered or given up. Returns how many there are. */
+  /** Delivers again what was delivered or given up. Returns the number of deliveries. */
   replay(id: string, request?: ReplayRequest): Promise<number>;
 }
 
-/** One owner's hand on its endpoints. */
+/** Creates one owner's operations on its endpoints. */
 export function webhookVerbs({ env, store }: OwnerScope): WebhookApi {
   const { webhooks, webhookLimits: limits } = env;
   const changed = () => {

@@ -10,16 +10,16 @@ const unlimited: Pick<AnswerLimits, AnswerSizeLimit> = {
   answerParts: Number.POSITIVE_INFINITY,
 };
 
-/** Deeper than this nothing is measured: such data cannot be stored either. */
+/** Maximum depth that is measured: deeper data cannot be stored either. */
 const deepest = 2_000;
 
 /**
- * How much an answer holds, part by part, against its limits. Each event is measured once, by what it adds; nothing is
- * measured beyond the bound that it passes.
+ * Size of an answer, part by part, against its limits. Each event is measured once, by what it adds; nothing is
+ * measured beyond the limit that it exceeds.
  */
 export class AnswerSize {
   readonly limits: Pick<AnswerLimits, AnswerSizeLimit>;
-  /** Set once: by the first limit that was passed. */
+  /** Set once: by the first limit that was exceeded. */
   exceeded: ParleyError | undefined;
   /** Bytes of each part. */
   readonly #sizes: number[] = [];
@@ -36,7 +36,7 @@ export class AnswerSize {
   takeText(place: number, text: string): string {
     if (!this.#open(place)) return "";
     const left = this.limits.answerBytes - this.#bytes;
-    // Every character takes at least a byte, so that what is far too long need not be measured whole.
+    // Every character takes at least a byte, so a text that is far too long need not be measured whole.
     const bytes = text.length > left ? text.length : utf8Length(text);
     if (bytes <= left) {
       this.#add(place, bytes);
@@ -61,8 +61,9 @@ export class AnswerSize {
   }
 
   /**
-   * Puts a complete part in its place and returns it, if it fits. Of a text or reasoning that is new here, returns the
-   * beginning that fits, without its metadata: a signature holds for the whole only. Undefined where nothing fits.
+   * Puts a complete part in its place and returns it, if it fits. For a text or reasoning that is new here, returns
+   * the beginning that fits, without its metadata: a signature is valid only for the whole. Undefined if nothing
+   * fits.
    */
   fit(place: number, part: MessageContentPart): MessageContentPart | undefined {
     if (!this.#open(place)) return undefined;
@@ -115,7 +116,7 @@ export class AnswerSize {
   }
 }
 
-/** The bytes of a part as it is kept; more than `atMost` is not measured further. */
+/** Returns the bytes of a part as it is stored; more than `atMost` is not measured further. */
 function sizeOfPart(part: MessageContentPart, atMost: number): number {
   const { type, ...content } = part;
   // The parsed arguments are derived from their text.

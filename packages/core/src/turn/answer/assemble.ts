@@ -19,7 +19,7 @@ import type {
 } from "../../ports.js";
 import { AnswerSize } from "./answer-size.js";
 
-/** What an event adds that a watcher can see at once. */
+/** Increment of an event that is immediately visible to a watcher. */
 export interface VisibleDelta {
   readonly kind: "text" | "reasoning";
   readonly delta: string;
@@ -28,11 +28,11 @@ export interface VisibleDelta {
 }
 
 /**
- * Folds a provider's events into the parts of one assistant message. No I/O, no clock: the same events give
- * the same parts. Text grows by concatenation, so each delta costs the same however long the answer is.
+ * Folds a provider's events into the parts of one assistant message. No I/O, no clock: the same events give the same
+ * parts. Text grows by concatenation, so each delta costs the same however long the answer is.
  *
- * With limits it holds no more than they allow: `exceeded` then says which one was passed, text is cut at the bound, a
- * part that does not fit is left out, and nothing more is taken.
+ * With limits it holds no more than they allow: `exceeded` is then the one that was exceeded, text is cut at the
+ * limit, a part that does not fit is left out, and nothing more is added.
  */
 export class Assembly {
   readonly #parts: MessageContentPart[] = [];
@@ -47,17 +47,17 @@ export class Assembly {
     this.#size = new AnswerSize(limits);
   }
 
-  /** `answer_too_large`, once a bound was passed. */
+  /** `answer_too_large`, once a limit was exceeded. */
   get exceeded(): ParleyError | undefined {
     return this.#size.exceeded;
   }
 
-  /** What was reported last, as far as it can be counted with. */
+  /** The last reported usage, as far as it is valid. */
   get usage(): TokenUsage | undefined {
     return soundUsage(this.#result?.usage) ?? soundUsage(this.#usage);
   }
 
-  /** What the provider said last that it charges. */
+  /** The charge that the provider reported last. */
   get billed(): BilledAmount | undefined {
     return this.#result?.billed ?? this.#billed;
   }
@@ -66,7 +66,7 @@ export class Assembly {
     return this.#result;
   }
 
-  /** Takes one event; returns what it adds to the visible text, if anything. */
+  /** Applies one event; returns what it adds to the visible text, if anything. */
   apply(event: ProviderStreamEvent): VisibleDelta | undefined {
     if (this.#size.exceeded !== undefined) return undefined;
     switch (event.type) {
@@ -99,8 +99,8 @@ export class Assembly {
   }
 
   /**
-   * The finished parts. The result's own parts are the provider's last word; calls that it lists only beside
-   * them, or that were only streamed, are appended; a result without parts leaves what was streamed.
+   * Returns the finished parts. The result's own parts are final; calls that it lists only beside them, or that were
+   * only streamed, are appended; for a result without parts the streamed ones stay.
    */
   finish(): MessageContentPart[] {
     const result = this.#result;
@@ -112,13 +112,13 @@ export class Assembly {
     const listsCalls = parts.some((part) => part.type === "tool-call");
     for (const part of said ? this.#parts : []) {
       if (part.type !== "tool-call" || ids.has(part.toolCallId ?? "")) continue;
-      // Without an id it can only be told from the listed ones if there are none.
+      // Without an id it can only be distinguished from the listed ones if there are none.
       if (part.toolCallId || !listsCalls) parts.push(part);
     }
     return parts.filter(hasContent);
   }
 
-  /** What exists when the stream is cut: grown text and reasoning, complete calls, no empty parts. */
+  /** Returns the parts at the time the stream is cut: grown text and reasoning, complete calls, no empty parts. */
   partial(): MessageContentPart[] {
     return this.#parts.filter(hasContent);
   }
@@ -138,13 +138,16 @@ export class Assembly {
     return { kind, delta, partIndex: place };
   }
 
-  /** The part that a delta goes on with. */
+  /** Returns the part that a delta continues. */
   #growingPlace(kind: "text" | "reasoning", index: number | undefined): number | undefined {
     const place = index === undefined ? this.#parts.length - 1 : this.#places.get(index);
     return place !== undefined && this.#parts[place]?.type === kind ? place : undefined;
   }
 
-  /** Takes the result, if it fits. Else what was streamed stays; of a result that was not streamed, what fits. */
+  /**
+   * Applies the result, if it fits. Otherwise the streamed parts stay; for a result that was not streamed, the parts
+   * that fit.
+   */
   #conclude(result: ProviderCallResult): void {
     const parts = listedParts(result);
     const whole = new AnswerSize(this.#size.limits);
@@ -159,7 +162,7 @@ export class Assembly {
     this.#size.exceeded ??= whole.exceeded;
   }
 
-  /** Puts a complete part where its deltas grew; returns text that no delta had shown. */
+  /** Puts a complete part in the place of its deltas; returns text that no delta had shown. */
   #place(part: MessageContentPart, index: number | undefined): VisibleDelta | undefined {
     const offered = ownPart(part);
     const last = this.#parts.length - 1;
@@ -178,7 +181,7 @@ export class Assembly {
     return { kind: own.type, delta: own.text.slice(shown.length), partIndex: place };
   }
 
-  /** The increment, for an adapter that only sends the text so far. */
+  /** Returns the increment, for an adapter that only sends the text so far. */
   #missingText(content: readonly ProviderContentPart[]): string {
     let whole = "";
     for (const part of content) if (part.type === "text" && typeof part.text === "string") whole += part.text;
@@ -198,7 +201,7 @@ function hasContent(part: MessageContentPart): boolean {
   return true;
 }
 
-/** The parts of a result, with the calls behind them that it lists only beside its message. */
+/** Returns the parts of a result, followed by the calls that it lists only beside its message. */
 function listedParts(
   result: ProviderCallResult,
   content: readonly ProviderContentPart[] = result.message.content,

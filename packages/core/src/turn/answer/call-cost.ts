@@ -4,7 +4,7 @@ import type { TokenUsage } from "../../messages/message.js";
 import type { BilledAmount, ProviderCallRecord } from "../../ports.js";
 
 /**
- * Computes what a call cost, once and for all: as billed where the provider says so, else its tokens at the model's
+ * Computes the cost of a call, once: as billed if the provider reports it, otherwise its tokens at the model's
  * prices. Without a report of either the cost is unknown. The prices are kept beside it.
  */
 export function callCost(call: {
@@ -18,7 +18,7 @@ export function callCost(call: {
   return omitUndefined({ cost, prices });
 }
 
-/** An amount that can be counted with: finite, not negative, of a currency that has a code. */
+/** Returns a valid amount: finite, not negative, with a currency code. */
 function soundAmount(billed: BilledAmount | undefined): ProviderCallRecord["cost"] {
   if (typeof billed !== "object" || billed === null) return undefined;
   const { amount, currency } = billed;

@@ -1,7 +1,7 @@
 import type { ProviderCallRecord, ProviderCallResult } from "../../ports.js";
 
 /**
- * The times that are kept of a call. The answer's own counts, except where an adapter gives none or one that no store
+ * Returns the times of a call that are stored: the answer's own, unless an adapter gives none or one that no store
  * can keep.
  */
 export function callTimes(

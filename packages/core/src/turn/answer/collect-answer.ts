@@ -8,7 +8,7 @@ import { callTimes } from "./call-times.js";
 import { keptRaw } from "./plain-parts.js";
 import { type AnswerCall, readAnswer } from "./read-answer.js";
 
-/** What is kept of a call that nobody watches. */
+/** Record keeping of a call without a watcher. */
 export interface CallKeeping {
   /** The model as users name it. */
   readonly modelName: string;
@@ -18,7 +18,7 @@ export interface CallKeeping {
   onCall(call: ProviderCallRecord): void;
 }
 
-/** Makes a call of which nobody watches the answer, within the same bounds, and returns its result. */
+/** Makes a call whose answer has no watcher, within the same limits, and returns its result. */
 export async function collectAnswer(call: AnswerCall, keep?: CallKeeping): Promise<ProviderCallResult> {
   const { clock } = call;
   const assembly = new Assembly(call.limits);

@@ -2,15 +2,15 @@ import type { Clock } from "../../clock.js";
 import type { ParleyError } from "../../errors.js";
 import { type AnswerLimits, contentTimeout } from "../../ports/answer-limits.js";
 
-/** A timer this late was held up by a busy or suspended process, not by the provider. */
+/** A timer this late was delayed by a busy or suspended process, not by the provider. */
 const lateMs = 5_000;
 
 /**
- * Watches how long a provider sends no content, and calls back once when that is too long. Content is what a reader
- * gains something from: pings, comments and empty deltas are none. Time in which the reader itself is busy does not
+ * Measures how long a provider sends no content, and calls back once when that is too long. Only what adds something
+ * for a reader is content: pings, comments and empty deltas are not. Time in which the reader itself is busy does not
  * count.
  *
- * One timer serves a whole answer: it looks at the clock when it fires, so that an event costs no timer of its own.
+ * One timer serves a whole answer: it reads the clock when it fires, so that an event needs no timer of its own.
  */
 export class ContentWatch {
   readonly #clock: Clock;
@@ -18,7 +18,7 @@ export class ContentWatch {
   readonly #onSilence: (error: ParleyError) => void;
   #limit: "firstContentMs" | "betweenContentMs" = "firstContentMs";
   #quietSince: number;
-  /** Content came that `#quietSince` does not know of yet. */
+  /** True if content arrived that is not included in `#quietSince` yet. */
   #isStale = false;
   #isBusy = false;
   #dueAt = 0;
@@ -36,7 +36,7 @@ export class ContentWatch {
     this.#arm(this.#quietSince);
   }
 
-  /** Content arrived. */
+  /** Records that content arrived. */
   content(): void {
     this.#isStale = true;
     if (this.#limit === "betweenContentMs") return;
@@ -44,12 +44,12 @@ export class ContentWatch {
     this.#restart();
   }
 
-  /** The reader waits for the provider from now on. */
+  /** Records that the reader waits for the provider from now on. */
   waiting(): void {
     if (this.#isStale || this.#isBusy) this.#restart();
   }
 
-  /** The reader is busy with what it has, until it waits again. */
+  /** Records that the reader is busy with what it has, until it waits again. */
   busy(): void {
     this.#isBusy = true;
   }
@@ -62,7 +62,7 @@ export class ContentWatch {
     this.#isStale = false;
     this.#isBusy = false;
     this.#quietSince = this.#clock.monotonic();
-    // A timer that fires too early looks again; only one that would fire too late is replaced.
+    // A timer that fires too early checks again; only one that would fire too late is replaced.
     if (this.#dueAt > this.#quietSince + this.#limits[this.#limit]) this.#arm(this.#quietSince);
   }
 

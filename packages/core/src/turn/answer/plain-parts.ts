@@ -1,12 +1,12 @@
 import { argumentsFromText, type MessageContentPart } from "../../messages/part.js";
 import { isPlain } from "../../plain-data.js";
 
-/** A provider's raw response is kept up to so many characters of JSON. */
+/** Maximum length in characters of JSON of a provider's raw response that is kept. */
 const maxRawLength = 1_000_000;
 
 /**
- * A model's parts as every store can keep them: what is not plain data goes, the text and the calls stay. An adapter
- * that puts a bigint or a Date into a part's metadata must not cost the answer.
+ * Returns a model's parts in a form that every store can keep: data that is not plain is dropped, the text and the
+ * calls stay. An adapter that puts a bigint or a Date into a part's metadata must not cost the answer.
  */
 export function plainParts(parts: MessageContentPart[]): MessageContentPart[] {
   return parts.every(isPlain) ? parts : parts.flatMap((part) => plainPart(part) ?? []);
@@ -25,7 +25,10 @@ function plainPart(part: MessageContentPart): MessageContentPart | undefined {
   return toolCallId === undefined ? call : { ...call, toolCallId };
 }
 
-/** A provider's raw response, if it can be kept: it is a copy for people, and must not keep a turn from its end. */
+/**
+ * Returns a provider's raw response, if it can be kept: it is a copy for people, and must not prevent the end of a
+ * turn.
+ */
 export function keptRaw(raw: unknown): { raw?: unknown } {
   if (raw === undefined || !isPlain(raw)) return {};
   return JSON.stringify(raw).length > maxRawLength ? {} : { raw };

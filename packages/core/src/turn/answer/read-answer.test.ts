@@ -23,7 +23,7 @@ const done: ProviderStreamEvent = {
   result: { id: "r", createdAt: new Date(0), message: { role: "assistant", content: [] } },
 };
 
-/** A provider that writes when the test says so. */
+/** Returns a provider that writes when the test calls it. */
 function openProvider() {
   let writer: ProviderStreamWriter | undefined;
   const provider: ProviderAdapter = {
@@ -191,7 +191,7 @@ describe("reading an answer", () => {
 
   it("lets the rest of the process go on, and a stop through, while a provider sends without end", async () => {
     const events: AsyncIterableIterator<ProviderStreamEvent> = {
-      // Every event is there at once: nothing but promises runs in between.
+      // Every event is available immediately: nothing but promises runs in between.
       next: () => Promise.resolve({ value: text("a"), done: false }),
       return: () => Promise.resolve({ value: undefined, done: true }),
       [Symbol.asyncIterator]: () => events,

@@ -9,7 +9,7 @@ import type { ProviderAdapter, ProviderCallParams, ProviderStreamEvent } from ".
 import type { Assembly, VisibleDelta } from "./assemble.js";
 import { ContentWatch } from "./content-watch.js";
 
-/** One call of a provider, and what it is held to. */
+/** One call of a provider, and its limits. */
 export interface AnswerCall {
   readonly provider: ProviderAdapter;
   readonly params: ProviderCallParams;
@@ -19,11 +19,11 @@ export interface AnswerCall {
 }
 
 /**
- * Makes a call and reads its answer into `assembly`, and hands what can be seen of it to `show`, which may ask to wait.
- * Rejects with the provider's own failure; with `answer_too_large` at a bound of the assembly; with `canceled` when the
- * signal aborts; with `timeout` when the provider sends no content for too long. The last three end the call, and at
- * once, whether or not the provider obeys: what it still sends is dropped. However many events come at once, the rest
- * of the process goes on in between.
+ * Makes a call and reads its answer into `assembly`, and passes its visible increments to `show`, which may ask to
+ * wait. Rejects with the provider's own failure; with `answer_too_large` at a limit of the assembly; with `canceled`
+ * when the signal aborts; with `timeout` when the provider sends no content for too long. The last three end the call
+ * immediately, even if the provider does not obey: what it still sends is dropped. However many events come at once,
+ * the rest of the process continues in between.
  */
 export async function readAnswer(
   call: AnswerCall,
@@ -53,7 +53,7 @@ export async function readAnswer(
     const channel = iterator instanceof Channel ? (iterator as Channel<ProviderStreamEvent>) : undefined;
     const slices = new WorkSlices();
     while (!isOver) {
-      // What has arrived is taken at once; only what is still to come is awaited.
+      // Events that have arrived are read synchronously; only those still to come are awaited.
       let event = channel?.takeArrived();
       if (event === undefined) {
         watch.waiting();
@@ -94,8 +94,8 @@ export async function readAnswer(
 }
 
 /**
- * Whether an event brings something that is not shown at once. Counters are nothing: some providers send them first,
- * and then think in silence.
+ * Returns true if an event brings content that is not shown immediately. Counters are not content: some providers
+ * send them first, and then reason without sending anything.
  */
 function isHiddenContent(event: ProviderStreamEvent): boolean {
   switch (event.type) {

@@ -1,17 +1,17 @@
 import type { MessageContentPart } from "../../messages/part.js";
 
-/** When each part of a step's reasoning was first and last heard of. */
+/** Times of the first and last delta of each part of a step's reasoning. */
 export class ReasoningTimes {
   readonly #times = new Map<number, { readonly first: number; last: number }>();
 
-  /** A delta of the part at this place arrived. */
+  /** Records that a delta of the part at this place arrived. */
   note(partIndex: number, at: number): void {
     const times = this.#times.get(partIndex);
     if (times === undefined) this.#times.set(partIndex, { first: at, last: at });
     else times.last = at;
   }
 
-  /** The finished parts, each of the reasoning with how long it took where that was seen: in more than one piece. */
+  /** Returns the finished parts, reasoning with its duration if that was measured: in more than one piece. */
   stamp(parts: MessageContentPart[]): MessageContentPart[] {
     if (this.#times.size === 0) return parts;
     return parts.map((part, index) => {

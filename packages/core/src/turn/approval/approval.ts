@@ -3,52 +3,52 @@ import type { JsonValue } from "@parley/wire";
 import { matchesArguments, matchesGlob } from "./match-arguments.js";
 
 /**
- * When a call of a tool needs a person's approval. `never`: it runs at once. `once`: the first one in a conversation.
- * `always`: each one.
+ * Rule for a person's approval of a tool's calls. `never`: a call runs immediately. `once`: the first one in a
+ * conversation needs approval. `always`: each one does.
  */
 export type Approval = "never" | "once" | "always";
 
-/** The call that an approval rule is asked about. */
+/** The call that an approval rule decides on. */
 export interface ApprovalContext {
   readonly conversationId: string;
   readonly turnId: string;
   readonly stepId: string;
   readonly toolCallId: string;
   readonly toolName: string;
-  /** The tenant, where the host has one. */
+  /** The tenant, if the host has one. */
   readonly owner?: string;
 }
 
-/** The answer of an approval rule, with a reason for the person who decides. */
+/** The result of an approval rule, with a reason for the person who decides. */
 export type ApprovalVerdict = Approval | { readonly approval: Approval; readonly reason?: string };
 
 /** A rule of the host. It can only be stricter than the tool's own. */
 export interface ApprovalRule {
-  /** The tools, by name; `*` stands for any characters. */
+  /** The tools, by name; `*` matches any characters. */
   readonly tool: string;
-  /** Only for calls whose arguments match: by path, a text in which `*` stands for any characters, or an equal value. */
+  /** Only for calls whose arguments match: by path, a text in which `*` matches any characters, or an equal value. */
   readonly where?: Readonly<Record<string, JsonValue>>;
-  /** Only for these owners; `*` stands for any characters. */
+  /** Only for these owners; `*` matches any characters. */
   readonly owner?: string;
-  /** With `always` each call asks, whatever was approved before. */
+  /** With `always` each call asks, regardless of earlier approvals. */
   readonly approval: Approval;
   /** For the person who decides. */
   readonly reason?: string;
 }
 
-/** A call needs a person's approval. */
+/** Need for a person's approval of a call. */
 export interface ApprovalNeed {
   readonly approval: "once" | "always";
   readonly reason?: string;
-  /** Whether a standing approval may stand in for it. */
+  /** True if a standing approval may replace it. */
   readonly isGrantable: boolean;
 }
 
 const strictness: Readonly<Record<Approval, number>> = { never: 0, once: 1, always: 2 };
 
 /**
- * Returns whether a call needs approval: by the tool's own rule, and by those rules of the host that are stricter. A
- * rule that throws, or answers with a word that is none, asks.
+ * Returns the approval that a call needs: by the tool's own rule, and by those rules of the host that are stricter. A
+ * rule that throws, or returns an invalid value, asks.
  */
 export async function approvalNeed(
   tool: {
@@ -65,7 +65,7 @@ export async function approvalNeed(
     if (!applies(rule, input, context)) continue;
     const { approval, reason } = rule;
     const isStricter = strictness[approval] > strictness[need?.approval ?? "never"];
-    // A host that asks each time is not overruled by what somebody approved before.
+    // A host rule that asks each time is not overruled by an earlier approval.
     if (approval === "always") {
       need = { approval, isGrantable: false, ...omitUndefined({ reason: reason ?? need?.reason }) };
     } else if (approval === "once" && isStricter) {
@@ -75,7 +75,7 @@ export async function approvalNeed(
   return need;
 }
 
-/** Returns true if calls of a tool may need approval, so that each has to be looked at. */
+/** Returns true if calls of a tool may need approval, so that each has to be checked. */
 export function mayNeedApproval(
   tool: { readonly name: string; readonly approval?: unknown },
   rules: readonly ApprovalRule[],

@@ -10,22 +10,22 @@ import { type ApprovalContext, approvalNeed, mayNeedApproval } from "./approval.
 import { toolHash } from "./tool-hash.js";
 import type { AskedCall, InputRequest, TurnInputs } from "./turn-inputs.js";
 
-/** Whatever has to be asked about a call. */
+/** Request that a call needs before it runs. */
 export interface CallNeed {
   readonly kind: InputKind;
   readonly reason?: string;
   readonly schema?: JsonObject;
-  /** Whether an approval stands for later calls of the conversation. */
+  /** True if an approval also holds for later calls of the conversation. */
   readonly remember: boolean;
   readonly isGrantable: boolean;
 }
 
-/** Returns true if calls of a tool may need someone, so that each has to be looked at before it runs. */
+/** Returns true if calls of a tool may need input, so that each has to be checked before it runs. */
 export function mayNeedInput(tool: Tool<never>, inputs: TurnInputs | undefined): boolean {
   return tool.answeredBy !== undefined || mayNeedApproval(tool, inputs?.rules ?? []);
 }
 
-/** Returns what has to be asked about a call with valid arguments; undefined where it may run at once. */
+/** Returns the request that a call with valid arguments needs; undefined if it may run immediately. */
 export async function callNeed(
   tool: Tool<never>,
   input: unknown,
@@ -43,7 +43,7 @@ export async function callNeed(
   return { kind: "approval", remember: approval === "once", isGrantable, ...omitUndefined({ reason }) };
 }
 
-/** A tool that cannot say what it asks is shown with its arguments alone. */
+/** Returns the question of a tool. One that fails to build it is shown with only its arguments. */
 function askedBy(
   tool: Tool<never>,
   input: unknown,
@@ -56,8 +56,8 @@ function askedBy(
 }
 
 /**
- * Finds the calls of a step that need someone, in the order name, schema, approval rule: an unknown tool and arguments
- * that do not fit are answered without asking anybody.
+ * Finds the calls of a step that need input, in the order name, schema, approval rule: an unknown tool and arguments
+ * that do not fit are answered without a request.
  */
 export async function askAboutCalls(
   step: {
@@ -107,7 +107,7 @@ export async function askAboutCalls(
   return asked;
 }
 
-/** A store that cannot be asked for standing approvals has none. */
+/** Returns true if a standing approval covers a call. If the store cannot be reached, there is none. */
 async function isGranted(
   inputs: TurnInputs,
   toolName: string,

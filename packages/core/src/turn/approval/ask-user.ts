@@ -6,7 +6,7 @@ export interface AskUserInput {
   readonly question: string;
   /** The answers to choose from. */
   readonly options?: readonly string[];
-  /** JSON Schema of the answer, where it is more than a text. */
+  /** JSON Schema of the answer, if it is more than a text. */
   readonly schema?: JsonObject;
 }
 
@@ -15,7 +15,7 @@ const askUserName = "ask_user";
 
 /**
  * Lets the model ask the user a question: the turn waits for the answer, which is checked against the schema that the
- * model asked for.
+ * model gave.
  */
 export const askUserTool: Tool<AskUserInput> = {
   name: askUserName,

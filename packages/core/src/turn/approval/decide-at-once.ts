@@ -10,7 +10,7 @@ import { type CallNeed, callNeed } from "./ask-calls.js";
 import { type DecidedAnswer, decidedAnswer, undecidableAnswer } from "./decided-answer.js";
 import type { ApprovalAnswer, ApprovalRequest } from "./turn-inputs.js";
 
-/** The result of a call about which the turn was stopped. */
+/** The result of a call whose turn was stopped while it needed a decision. */
 const stoppedAnswer: DecidedAnswer = {
   text: "The turn was stopped before anyone decided on this call. It was not run.",
   isError: true,
@@ -22,8 +22,8 @@ export type ImmediateDecision =
   | { readonly argumentsText?: string | undefined };
 
 /**
- * Decides on a call in a turn that cannot wait: the host's `approve` is asked where the call needs someone. Without it,
- * such a call is denied. A call with invalid arguments needs no decision: it is refused when it runs.
+ * Decides on a call in a turn that cannot wait: the host's `approve` is called if the call needs a decision. Without
+ * it, such a call is denied. A call with invalid arguments needs no decision: it is refused when it runs.
  */
 export async function decideAtOnce(
   setup: TurnSetup,

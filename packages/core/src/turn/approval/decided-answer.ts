@@ -1,15 +1,15 @@
 import type { InputResponseEntry } from "@parley/wire";
 import { textOfValue } from "../../messages/part.js";
 
-/** What the model is told in place of a tool's result. Part of stored and sent history. */
+/** Text that the model gets in place of a tool's result. Part of stored and sent history. */
 export interface DecidedAnswer {
   readonly text: string;
   readonly isError: boolean;
-  /** The turn ended before the call was run. */
+  /** True if the turn ended before the call was run. */
   readonly interrupted?: boolean;
 }
 
-/** Returns the result of a call that was decided and does not run; undefined for one that is to run. */
+/** Returns the result of a call that was decided and does not run; undefined for one that runs. */
 export function decidedAnswer(response: InputResponseEntry, kind: string): DecidedAnswer | undefined {
   if (response.decision === "allow") return undefined;
   if (response.decision === "deny") return { text: deniedText(response, kind), isError: true };
@@ -23,7 +23,7 @@ export const unstartedAnswer: DecidedAnswer = {
   interrupted: true,
 };
 
-/** Makes the response to a request that nobody answered. */
+/** Makes the response to an unanswered request. */
 export function denial(
   request: Pick<InputResponseEntry, "requestId" | "toolCallId" | "toolName">,
   via: "expiry" | "stop" | "send" | "end",
@@ -32,7 +32,7 @@ export function denial(
   return { type: "input-response", requestId, toolCallId, toolName, decision: "deny", via };
 }
 
-/** Returns the result of a call that needs a decision where nobody can be asked. */
+/** Returns the result of a call that needs a decision if there is no one to ask. */
 export function undecidableAnswer(kind: string): DecidedAnswer {
   const text =
     kind === "approval"
@@ -47,7 +47,7 @@ export function changedToolAnswer(toolName: string): DecidedAnswer {
   return { text, isError: true };
 }
 
-/** Says what a person changed before the result of the call. */
+/** Prefixes the result of the call with the arguments that a person changed. */
 export function withChangedArguments(text: string, argumentsText: string): string {
   return `The user changed the arguments of this call to ${argumentsText}\n\n${text}`;
 }

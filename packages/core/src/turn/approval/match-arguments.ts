@@ -1,7 +1,7 @@
 import type { JsonValue } from "@parley/wire";
 import { equalJson } from "../tools/canonical-json.js";
 
-/** Returns true if a text matches a pattern in which `*` stands for any characters. */
+/** Returns true if a text matches a pattern in which `*` matches any characters. */
 export function matchesGlob(pattern: string, text: string): boolean {
   const [first = "", ...rest] = pattern.split("*");
   if (rest.length === 0) return pattern === text;

@@ -3,7 +3,7 @@ import { canonicalJson } from "../tools/canonical-json.js";
 import { type Tool, toolDefinition } from "../tools/tool.js";
 
 /**
- * Returns a hash of what the model and a person are told of a tool: its name, description and schema. An approval
+ * Returns a hash of a tool's description to the model and to people: its name, description and schema. An approval
  * holds for the tool as it was described then.
  */
 export function toolHash(tool: Tool<never>): string {

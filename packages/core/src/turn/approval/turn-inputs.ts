@@ -2,16 +2,16 @@ import type { InputKind, InputRequestEntry, InputResponseEntry, JsonObject, Json
 import type { ToolCallContentPart } from "../../messages/part.js";
 import type { ApprovalRule } from "./approval.js";
 
-/** A request for input, with what the log does not repeat of its call. */
+/** A request for input, with the data of its call that the log does not repeat. */
 export interface InputRequest extends InputRequestEntry {
   readonly stepId: string;
   /** See `toolHash`. */
   readonly toolHash: string;
-  /** What is approved, byte for byte. */
+  /** The approved arguments, byte for byte. */
   readonly argumentsText: string;
-  /** How long it waits, by the store's clock. Absent: for ever. */
+  /** Time that it waits, by the store's clock. Absent: forever. */
   readonly expiresMs?: number;
-  /** An approval of this request stands for later calls of the tool in the conversation. */
+  /** True if an approval of this request also holds for later calls of the tool in the conversation. */
   readonly remember?: true;
 }
 
@@ -19,14 +19,14 @@ export interface InputRequest extends InputRequestEntry {
 export interface AskedCall {
   readonly request: InputRequest;
   response: InputResponseEntry | undefined;
-  /** Whether the response is in the log, or in the journal on its way there. */
+  /** True if the response is in the log, or in the journal that will be committed to it. */
   isLogged: boolean;
 }
 
 /** The calls of a step that wait for input. */
 export type AskedCalls = ReadonlyMap<ToolCallContentPart, AskedCall>;
 
-/** A call that needs a decision, for a host that decides at once. */
+/** A call that needs a decision, for a host that decides immediately. */
 export interface ApprovalRequest {
   readonly kind: InputKind;
   readonly conversationId: string;
@@ -38,7 +38,7 @@ export interface ApprovalRequest {
   /** The arguments as a value, and as the model wrote them. */
   readonly arguments: unknown;
   readonly argumentsText: string;
-  /** Why it is asked; the question itself where it is one. */
+  /** Reason for the request; the question itself if it is one. */
   readonly reason?: string;
   /** JSON Schema of the answer, for a question. */
   readonly schema?: JsonObject;
@@ -53,13 +53,13 @@ export type ApprovalAnswer =
   | { readonly decision: "deny"; readonly note?: string }
   | { readonly decision: "answer" | "output"; readonly value: JsonValue; readonly isError?: boolean };
 
-/** Decides on a call at once: for hosts whose turns cannot wait. */
+/** Decides on a call immediately: for hosts whose turns cannot wait. */
 export type Approve = (request: ApprovalRequest) => ApprovalAnswer | Promise<ApprovalAnswer>;
 
 /**
- * How a turn gets decisions on its calls. With `listen` it can wait: requests are committed with the step, the turn
- * ends as `waiting` when only undecided calls are left, and goes on in a resumed turn. With `approve` it asks and goes
- * on. With neither, a call that needs a decision is denied.
+ * Source of decisions on a turn's calls. With `listen` it can wait: requests are committed with the step, the turn
+ * ends as `waiting` when only undecided calls are left, and continues in a resumed turn. With `approve` it asks and
+ * continues. With neither, a call that needs a decision is denied.
  */
 export interface TurnInputs {
   readonly rules?: readonly ApprovalRule[];
@@ -70,14 +70,14 @@ export interface TurnInputs {
     readonly toolHash: string;
     readonly arguments: unknown;
   }): Promise<boolean>;
-  /** How long a request waits. Absent: for ever. */
+  /** Time that a request waits. Absent: forever. */
   readonly expiresMs?: number;
   /** Reads the responses that are recorded and not in the log. */
   responses?(): Promise<readonly InputResponseEntry[]>;
-  /** Records a question of a call that runs: whoever may answer sees it when this resolves. */
+  /** Records a question of a running call: people who may answer see it when this resolves. */
   ask?(request: InputRequest): Promise<void>;
   /** Ends such a question with a denial, unless it was answered. Returns the response in force. */
   endQuestion?(denial: InputResponseEntry): Promise<InputResponseEntry>;
-  /** Calls back with each response that is recorded while the turn runs. Returns a function that stops. */
+  /** Calls back with each response that is recorded while the turn runs. Returns a function that stops it. */
   listen?(onResponse: (response: InputResponseEntry) => void): () => void;
 }

@@ -16,10 +16,13 @@ import type {
   ProviderToolDefinition,
 } from "../../ports.js";
 
-/** The place of the answer among a provider's parts: behind all that it numbers itself. */
+/** The place of the answer among a provider's parts: after all that it numbers itself. */
 const answerIndex = Number.MAX_SAFE_INTEGER;
 
-/** Returns the provider where it can be held to the data itself, else one that offers a tool to return it with. */
+/**
+ * Returns the provider if it enforces the form of the data itself, otherwise one that offers a tool to return it
+ * with.
+ */
 export function outputProvider(provider: ProviderAdapter, params: ProviderCallParams): ProviderAdapter {
   const { output } = params;
   if (output === undefined || provider.takesOutput?.(output, params.metadata.model) === true) return provider;
@@ -27,8 +30,9 @@ export function outputProvider(provider: ProviderAdapter, params: ProviderCallPa
 }
 
 /**
- * Asks any model for data: it is offered a tool whose arguments are the data. To whoever reads the answer they are text,
- * while they stream and in the end, and the call is no call. A model that answers in words instead has its words read.
+ * Requests data from any model: it is offered a tool whose arguments are the data. For a reader of the answer they
+ * are text, while they stream and at the end, and the call is not a call. If a model answers in words instead, the
+ * words are used.
  */
 class FinalToolAdapter implements ProviderAdapter {
   readonly #provider: ProviderAdapter;

@@ -4,11 +4,11 @@ import { outputEntryOfMessage } from "../../messages/output-entry.js";
 import type { TurnOutputChoice } from "../../ports/conversation-record.js";
 import { validateJsonSchema } from "../tools/json-schema.js";
 
-/** The most that is kept of one problem. */
+/** Maximum length of one problem. */
 const longestError = 300;
 const mostErrors = 16;
 
-/** Checks an answer against the schema of the data that its turn has to return. Returns what is wrong with it. */
+/** Checks an answer against the schema of the data that its turn has to return. Returns its errors. */
 export function outputErrors(output: TurnOutputChoice, text: string): readonly string[] {
   let value: unknown;
   try {
@@ -33,7 +33,7 @@ export function answerText(messages: readonly Pick<ConversationMessage, "role" |
   return "";
 }
 
-/** Makes the entry that asks the model to answer again. */
+/** Makes the entry that requests another answer from the model. */
 export function outputEntry(
   { name }: TurnOutputChoice,
   attempt: number,
@@ -56,7 +56,7 @@ export function unansweredOutput(
   return { valid: false, attempts: failedAttempts(messages), errors };
 }
 
-/** Returns the data of a sealed turn, from how it was judged and from its messages. */
+/** Returns the data of a sealed turn, from its verdict and its messages. */
 export function turnOutput(
   verdict: OutputVerdict | undefined,
   messages: readonly Pick<ConversationMessage, "role" | "content">[],

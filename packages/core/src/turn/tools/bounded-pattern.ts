@@ -1,28 +1,28 @@
-/** A regular expression of a schema, tested only where that cannot take long. */
+/** A regular expression of a schema, tested only if that cannot take long. */
 export interface BoundedPattern {
-  /** False only where the text was tested and does not match. */
+  /** False only if the text was tested and does not match. */
   accepts(text: string): boolean;
-  /** True only where the text was tested and matches. */
+  /** True only if the text was tested and matches. */
   matches(text: string): boolean;
 }
 
 /** Steps of a backtracking search that one test may cost in the worst case. */
 const maxWork = 4e7;
 
-/** The longest text for a pattern whose search can double with each character. */
+/** Maximum length of a text for a pattern whose search can double with each character. */
 const maxExponentialLength = 18;
 
-/** Compiled patterns are kept, because a tool's schema is applied again and again. */
+/** Compiled patterns are kept, because a tool's schema is applied repeatedly. */
 const compiled = new Map<string, BoundedPattern | undefined>();
 const maxCompiled = 500;
 
 /**
- * Compiles a schema's `pattern`. Undefined where it is not a valid expression: such a keyword is ignored.
+ * Compiles a schema's `pattern`. Undefined if it is not a valid expression: such a keyword is ignored.
  *
- * The engine of the language backtracks, so an innocent pattern and a long text can hold a process for
- * minutes. The worst case is estimated from the pattern (how many unbounded repetitions, whether one stands
- * in another), and a text too long for it is not tested: the check of a tool's arguments helps the model to
- * correct itself and must never cost more than the tool.
+ * The engine of the language backtracks, so a harmless-looking pattern and a long text can block a process for
+ * minutes. The worst case is estimated from the pattern (the number of unbounded repetitions, and if one is inside
+ * another), and a text too long for it is not tested: the check of a tool's arguments helps the model to correct
+ * itself and must never cost more than the tool.
  */
 export function boundedPattern(source: string): BoundedPattern | undefined {
   if (compiled.has(source)) return compiled.get(source);
@@ -53,7 +53,7 @@ function expressionOf(source: string): RegExp | undefined {
   return undefined;
 }
 
-/** The longest text whose worst case stays within `maxWork`. */
+/** Returns the length of the longest text whose worst case stays within `maxWork`. */
 export function testableLength(source: string): number {
   const shape = shapeOf(source);
   if (shape.nested || shape.backreference) return maxExponentialLength;
@@ -64,18 +64,20 @@ export function testableLength(source: string): number {
 }
 
 interface PatternShape {
-  /** Repetitions of variable length with no bound, or a high one: each adds a power of the text's length. */
+  /**
+   * Number of repetitions of variable length with no bound, or a high one: each adds a power of the text's length.
+   */
   readonly repeated: number;
-  /** What may be left out: each doubles the ways to match. */
+  /** Number of optional elements: each doubles the ways to match. */
   readonly optional: number;
-  /** Whether a repetition encloses another one or a choice. */
+  /** True if a repetition encloses another one or a choice. */
   readonly nested: boolean;
   readonly backreference: boolean;
 }
 
 const token = /\\.|\[\^?(?:\\.|[^\]\\])*\]|\((?:\?(?:<?[=!]|<\w+>|:))?|[)|*+?]|\{\d+(?:,\d*)?\}/gsu;
 
-/** Repetitions up to this often are harmless even around a choice. */
+/** Repetitions up to this number are harmless even around a choice. */
 const harmlessRepeats = 3;
 const manyRepeats = 10;
 
@@ -84,7 +86,7 @@ function shapeOf(source: string): PatternShape {
   let optional = 0;
   let nested = false;
   let backreference = false;
-  // For each open group: whether it holds a repetition of variable length or a choice.
+  // For each open group: true if it holds a repetition of variable length or a choice.
   const variable: boolean[] = [];
   let outer = false;
   let closed: { end: number; variable: boolean } | undefined;

@@ -25,7 +25,7 @@ export class CallPool {
     this.#start();
   }
 
-  /** Resolves when nothing runs and nothing is left to start. Rejects with what the work threw. */
+  /** Resolves when nothing runs and nothing is left to start. Rejects with the error that the work threw. */
   async idle(): Promise<void> {
     while (this.#running > 0) {
       await new Promise<void>((resolve) => {

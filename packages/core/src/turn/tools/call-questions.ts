@@ -21,13 +21,13 @@ import { boundText } from "./tool-output-bounds.js";
 /** The questions of one call. */
 export interface QuestionsOfCall {
   readonly ask: NonNullable<ToolContext["ask"]>;
-  /** Cancels those that nobody has answered, and refuses more. Resolves when the end of each is in the log. */
+  /** Cancels the unanswered ones, and refuses more. Resolves when the end of each is in the log. */
   end(via: CallEnd): Promise<void>;
 }
 
 /**
  * The questions that calls of a step ask while they run. Each is a request like that of a call which waits, but it is
- * bound to the run of its call: it ends with the call, and nobody goes on with it after a crash.
+ * bound to the run of its call: it ends with the call, and is not continued after a crash.
  */
 export class CallQuestions {
   readonly #setup: TurnSetup;
@@ -51,7 +51,7 @@ export class CallQuestions {
     this.#log = turn.log;
   }
 
-  /** Returns the questions of a call; undefined where nobody can be asked. */
+  /** Returns the questions of a call; undefined if there is no one to ask. */
   of(call: ToolCallContentPart, tool: Tool<never>, timeoutMs: number): QuestionsOfCall | undefined {
     const { inputs } = this.#setup;
     if (inputs?.ask === undefined && inputs?.approve === undefined) return undefined;
@@ -82,7 +82,7 @@ export class CallQuestions {
     };
   }
 
-  /** Takes a response. Returns false where no open question is meant. */
+  /** Applies a response. Returns false if it is not for an open question. */
   answered(response: InputResponseEntry): boolean {
     const answer = this.#open.get(response.requestId);
     answer?.(response);
@@ -111,7 +111,7 @@ export class CallQuestions {
   async #end(request: InputRequest, via: CallEnd): Promise<InputResponseEntry> {
     const { signal, abortReason, inputs } = this.#setup;
     if (signal?.aborted) {
-      // The seal records it, with all else that the turn leaves open.
+      // The seal records it, with everything else that the turn leaves open.
       return denial(request, (abortReason?.().reason ?? "aborted") === "aborted" ? "stop" : "end");
     }
     const denied = denial(request, via);
@@ -156,7 +156,7 @@ export class CallQuestions {
     return { message: boundText(message, bytes), schema };
   }
 
-  /** Asks the host, where the turn cannot wait: whoever decides on calls also answers. */
+  /** Asks the host, if the turn cannot wait: the callback that decides on calls also answers. */
   async #askHost({ call, tool, question, ended }: AskedQuestion): Promise<ToolAnswer> {
     const { conversationId, turnId, owner, signal, inputs } = this.#setup;
     const { message, schema } = this.#checked(question, this.#step.limits.toolOutputBytes);
@@ -181,14 +181,14 @@ export class CallQuestions {
   }
 }
 
-/** The most questions of one call that may be open at a time. */
+/** Maximum number of open questions of one call. */
 const mostOpen = 16;
 
 function tooMany(): ParleyError {
   return new ParleyError("limit_exceeded", `A call may have at most ${mostOpen} open questions`);
 }
 
-/** Why a call asks no more: it took too long, or it ended otherwise. */
+/** Reason that a call asks no more: it took too long, or it ended otherwise. */
 type CallEnd = "expiry" | "end";
 
 function ignore(): void {}

@@ -15,13 +15,13 @@ import type { Output } from "./tool-output-bounds.js";
 import { type Answer, interrupted } from "./tool-result.js";
 import { validateArguments } from "./validate-arguments.js";
 
-/** What a call is run with. */
+/** Environment of a call. */
 export interface CallFrame {
   readonly stepId: string;
   readonly clock: Clock;
   readonly timeoutMs: number;
   readonly output: Output;
-  /** Absent where nobody can be asked. */
+  /** Absent if there is no one to ask. */
   readonly questions: QuestionsOfCall | undefined;
 }
 
@@ -52,7 +52,7 @@ export async function callTool(
   } finally {
     cancelTimer();
     stopListening();
-    // The result of a call stands behind the end of what it asked.
+    // The result of a call comes after the end of its questions.
     await questions?.end("end");
   }
 }

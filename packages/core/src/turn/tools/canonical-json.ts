@@ -1,9 +1,9 @@
-/** How deep a value may nest before it counts as too complex to look at. */
+/** Maximum depth of a value before it counts as too complex to check. */
 export const maxJsonDepth = 128;
 
 /**
- * The same text for equal JSON values, whatever the order of their keys. Undefined for a value that, beginning
- * at `depth`, nests deeper than `maxJsonDepth`.
+ * Returns the same text for equal JSON values, whatever the order of their keys. Undefined for a value that,
+ * beginning at `depth`, nests deeper than `maxJsonDepth`.
  */
 export function canonicalJson(value: unknown, depth = 0): string | undefined {
   if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
@@ -25,7 +25,7 @@ export function canonicalJson(value: unknown, depth = 0): string | undefined {
   return `{${parts.join(",")}}`;
 }
 
-/** Whether two JSON values are equal. Values too deep to look at are equal only to themselves. */
+/** Returns true if two JSON values are equal. Values too deep to check are equal only to themselves. */
 export function equalJson(left: unknown, right: unknown): boolean {
   if (left === right) return true;
   if (typeof left !== "object" || typeof right !== "object" || left === null || right === null) return false;

@@ -1,27 +1,27 @@
 import { boundedPattern } from "./bounded-pattern.js";
 import { canonicalJson, equalJson, maxJsonDepth } from "./canonical-json.js";
 
-/** One thing that is wrong with a value. */
+/** One error in a value. */
 export interface SchemaIssue {
-  /** Where, as a JSON Pointer; empty for the whole value. */
+  /** Location, as a JSON Pointer; empty for the whole value. */
   readonly path: string;
-  /** What was expected and what was found, for the model that is to correct it. */
+  /** Expected and found value, for the model to correct it. */
   readonly message: string;
 }
 
 /** Enough to correct a call; a value that is wrong in a thousand places is not explained a thousand times. */
 const maxIssues = 16;
-/** How many times a schema may be applied for one value, which bounds hostile schemas and huge values alike. */
+/** Maximum number of times a schema is applied for one value, which bounds hostile schemas and huge values alike. */
 const maxApplications = 200_000;
 
 /**
- * Checks a value against a JSON Schema: the keywords that tools' schemas use, of draft-07 and 2020-12. An empty
- * list means that nothing was found wrong.
+ * Checks a value against a JSON Schema: the keywords that tools' schemas use, of draft-07 and 2020-12. An empty list
+ * means that no error was found.
  *
- * Unknown keywords and `format` are ignored, as the standard says of those a validator does not know; so are a
- * `$ref` that points nowhere or outside, a pattern that is not valid, and a pattern whose test on a long text
- * could take too long. Never throws; the work is bounded, and a value or schema beyond that bound is reported
- * as too complex rather than accepted.
+ * Unknown keywords and `format` are ignored, as the standard requires for those a validator does not know; so are a
+ * `$ref` that points nowhere or outside, a pattern that is not valid, and a pattern whose test on a long text could
+ * take too long. Never throws; the work is bounded, and a value or schema beyond that bound is reported as too
+ * complex rather than accepted.
  */
 export function validateJsonSchema(schema: unknown, value: unknown): SchemaIssue[] {
   const check: Check = { root: schema, applications: 0 };
@@ -40,7 +40,7 @@ interface Check {
 interface Place {
   readonly path: string;
   readonly depth: number;
-  /** The schemas that references have reached at this very value: meeting one again is a cycle. */
+  /** The schemas that references have reached at this value: reaching one again is a cycle. */
   readonly active: readonly unknown[];
 }
 
@@ -95,7 +95,7 @@ function hasType(type: unknown, value: unknown): boolean {
     case "object":
       return isObject(value);
     default:
-      // A type nobody defined says nothing about the value.
+      // An unknown type does not constrain the value.
       return true;
   }
 }
@@ -133,7 +133,7 @@ const checkNumber: Keyword = (_check, schema, value, place, issues) => {
   }
 };
 
-/** With the rounding of binary fractions forgiven: 0.3 is a multiple of 0.1. */
+/** Returns true for a multiple, tolerating the rounding of binary fractions: 0.3 is a multiple of 0.1. */
 function isMultiple(value: number, unit: number): boolean {
   const quotient = value / unit;
   if (!Number.isFinite(quotient)) return false;
@@ -240,13 +240,13 @@ function unknownProperty(known: readonly string[]): string {
 const checkReference: Keyword = (check, schema, value, place, issues) => {
   if (typeof schema.$ref !== "string") return;
   const target = resolve(check.root, schema.$ref);
-  // A schema that refers to itself without stepping into the value says nothing more about the value.
+  // A schema that refers to itself without descending into the value adds no constraint on the value.
   if (target === undefined || place.active.includes(target)) return;
   const reached = { ...place, depth: place.depth + 1, active: [...place.active, target] };
   apply(check, target, value, reached, issues);
 };
 
-/** The schema at a local reference such as `#/$defs/city`. */
+/** Returns the schema at a local reference such as `#/$defs/city`. */
 function resolve(root: unknown, reference: string): unknown {
   if (reference !== "#" && !reference.startsWith("#/")) return undefined;
   let found = root;
@@ -362,7 +362,7 @@ function count(amount: number, noun: string): string {
   return `${amount} ${noun}${amount === 1 ? "" : "s"}`;
 }
 
-/** A value in a message: whole when short, else cut. */
+/** Formats a value for a message: whole if short, otherwise cut. */
 function show(value: unknown): string {
   return shortened(textOf(value));
 }

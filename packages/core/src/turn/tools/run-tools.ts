@@ -28,13 +28,13 @@ import type { Tool } from "./tool.js";
 import { boundOutput, boundText } from "./tool-output-bounds.js";
 import { type Answer, interrupted, toolResult } from "./tool-result.js";
 
-/** What became of the calls of a step. */
+/** Results of the calls of a step. */
 export interface ToolsResult {
   /** Questions that calls asked while they ran, and the responses: to be written before the results. */
   readonly entries: readonly ConversationMessage[];
   /** The tool messages, one per answered call, in call order. */
   readonly messages: readonly ConversationMessage[];
-  /** The calls that nobody has decided on. */
+  /** The undecided calls. */
   readonly undecided: readonly ToolCallContentPart[];
   readonly timings: readonly ToolTiming[];
   readonly toolMs: number;
@@ -45,7 +45,7 @@ export interface StepCalls {
   readonly index: number;
   readonly tools: readonly Tool<never>[];
   readonly calls: readonly ToolCallContentPart[];
-  /** Results that are known already, from before a take-over. */
+  /** Results that are already known, from before a takeover. */
   readonly settled?: readonly ConversationMessage[];
   /** The calls that wait for input. */
   readonly asked?: AskedCalls;
@@ -57,13 +57,13 @@ export interface StepCalls {
 }
 
 /**
- * Runs the calls of one step side by side, at most `toolConcurrency` at once. Emits what tools print and each result as
- * it comes. Every call gets exactly one result, whatever its tool does: unknown tools and bad arguments tell the model
- * what was wrong, a throw or a timeout becomes an error result, and an abort answers every open call at once, without
- * waiting for tools that ignore it.
+ * Runs the calls of one step concurrently, at most `toolConcurrency` at once. Emits what tools print and each result
+ * as it comes. Every call gets exactly one result, whatever its tool does: unknown tools and bad arguments are
+ * reported to the model, a throw or a timeout becomes an error result, and an abort answers every open call
+ * immediately, without waiting for tools that ignore it.
  *
- * A call that waits for input starts when the decision is there and durable. Returns when nothing runs any more, with
- * the calls that nobody has decided on.
+ * A call that waits for input starts when its decision is durable. Returns when nothing runs any more, with the
+ * undecided calls.
  */
 export async function runTools(setup: TurnSetup, step: StepCalls, emit: TurnListener): Promise<ToolsResult> {
   return new StepTools(setup, step, emit).run();
@@ -138,12 +138,12 @@ class StepTools {
     if (this.#setup.signal?.aborted) await this.#answerRest();
   }
 
-  /** Listens for responses, from the first request on that somebody may answer. */
+  /** Listens for responses, from the first request on that can be answered. */
   #listen(): void {
     this.#stopListening ??= this.#setup.inputs?.listen?.((response) => this.#decided(response));
   }
 
-  /** Starts a call that was decided on while others ran, or answers one that asked. */
+  /** Starts a call that was decided on while others ran, or passes the answer to a call that asked. */
   #decided(response: InputResponseEntry): void {
     if (this.#questions.answered(response)) return;
     for (const [index, call] of this.#step.calls.entries()) {
@@ -154,7 +154,7 @@ class StepTools {
     }
   }
 
-  /** A stop leaves calls that never started: they are answered like the ones it interrupted. */
+  /** Answers calls that never started because of a stop, like the ones it interrupted. */
   async #answerRest(): Promise<void> {
     const { calls, clock } = this.#step;
     const slices = new WorkSlices();
@@ -182,7 +182,7 @@ class StepTools {
     }
   }
 
-  /** What people decided before the stop counts, even if it was not read yet. */
+  /** Returns recorded responses: decisions made before the stop count, even if they were not read yet. */
   async #recordedResponses(): Promise<readonly InputResponseEntry[]> {
     try {
       return (await this.#setup.inputs?.responses?.()) ?? [];
@@ -245,7 +245,7 @@ class StepTools {
     const tool = this.#tools.get(call.name);
     if (tool === undefined) return unknownTool(call.name, this.#tools);
     const { inputs } = this.#setup;
-    // A turn that can wait has asked about its calls when their step was committed.
+    // A turn that can wait has made the requests for its calls when their step was committed.
     if (inputs?.listen !== undefined || !mayNeedInput(tool, inputs)) return this.#call(index, call, tool);
     const decided = await decideAtOnce(
       this.#setup,
@@ -292,7 +292,7 @@ class StepTools {
   }
 }
 
-/** Answers calls that will not run, because their step was cut short: one result each, as for calls that ran. */
+/** Answers calls that will not run, because their step was stopped early: one result each, as for calls that ran. */
 export async function interruptCalls(
   setup: TurnSetup,
   step: {
@@ -315,7 +315,7 @@ export async function interruptCalls(
   return messages;
 }
 
-/** Tells events in their order. Results that come together become durable together, not one after the other. */
+/** Emits events in their order. Results that arrive together become durable together, not one after the other. */
 async function emitAll(events: Channel<AgentEvent>, emit: TurnListener): Promise<void> {
   const slices = new WorkSlices();
   let results: Promise<void>[] = [];
@@ -334,7 +334,7 @@ async function emitAll(events: Channel<AgentEvent>, emit: TurnListener): Promise
   }
 }
 
-/** What an earlier run noted of a result. */
+/** Returns the timing that an earlier run recorded for a result. */
 function timingOf(message: ConversationMessage): ToolTiming | undefined {
   for (const part of message.content) {
     if (part.type !== "tool-result") continue;

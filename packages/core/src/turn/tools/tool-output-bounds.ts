@@ -1,10 +1,10 @@
 import { firstBytes } from "../../messages/text/first-bytes.js";
 import { utf8Length } from "../../messages/tokens/transcript-tokens.js";
 
-/** Takes what a tool prints. */
+/** Receives the output that a tool prints. */
 export type Output = (data: string, stream?: "stdout" | "stderr") => void;
 
-/** Passes on what one call prints up to `maxBytes` of UTF-8; then says once that the rest is left out. */
+/** Passes on the output of one call up to `maxBytes` of UTF-8; then reports once that the rest is left out. */
 export function boundOutput(
   maxBytes: number,
   pass: (data: string, stream: "stdout" | "stderr") => void,
@@ -24,7 +24,7 @@ export function boundOutput(
   };
 }
 
-/** At most `maxBytes` of UTF-8, cut between characters, with a line that says how much is missing. */
+/** Returns at most `maxBytes` of UTF-8, cut between characters, with a line that states how much is missing. */
 export function boundText(text: string, maxBytes: number): string {
   if (text.length * 3 <= maxBytes) return text;
   const kept = firstBytes(text, maxBytes);

@@ -8,11 +8,11 @@ import { interruptedResultText } from "../../messages/provider/repair.js";
 import { stepIdOf } from "../run-step.js";
 import type { TurnSetup } from "../turn.js";
 
-/** What the model is told of a call. */
+/** Result of a call for the model. */
 export interface Answer {
   readonly text: string;
   readonly isError: boolean;
-  /** The tool was cut off before it had answered. */
+  /** True if the tool was cut off before it had answered. */
   readonly interrupted?: boolean;
   /** Files that come with the answer. */
   readonly files?: readonly MessageContentPart[];

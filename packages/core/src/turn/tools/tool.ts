@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from "@parley/wire";
 import type { ProviderToolDefinition } from "../../ports.js";
 import type { Approval, ApprovalContext, ApprovalVerdict } from "../approval/approval.js";
 
-/** The part of Standard Schema that Parley uses: any validator that speaks it can describe a tool's arguments. */
+/** The part of Standard Schema that Parley uses: any validator that implements it can describe a tool's arguments. */
 export interface StandardSchema<Output = unknown> {
   readonly "~standard": {
     readonly version: 1;
@@ -28,21 +28,21 @@ export type StandardResult<Output> =
 /** A JSON Schema as a plain object. */
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
-/** What a running tool knows, and how it speaks while it works. */
+/** Context of a running tool, with its output. */
 export interface ToolContext {
   readonly conversationId: string;
   readonly turnId: string;
   readonly stepId: string;
   readonly toolCallId: string;
-  /** The tenant, where the host has one. */
+  /** The tenant, if the host has one. */
   readonly owner?: string;
-  /** Aborted by stop, timeout and shutdown. A tool that obeys it ends a stopped turn at once. */
+  /** Aborted by stop, timeout and shutdown. A tool that obeys it ends a stopped turn immediately. */
   readonly signal: AbortSignal;
-  /** Streams output to whoever watches. It is not part of the log. */
+  /** Streams output to subscribers. It is not part of the log. */
   output(data: string, stream?: "stdout" | "stderr"): void;
   /**
-   * Asks the user while the call runs: at most for the call's timeout, and not beyond the life of this process. Absent
-   * where nobody can be asked.
+   * Asks the user while the call runs: at most for the call's timeout, and not beyond the life of this process.
+   * Absent if there is no one to ask.
    */
   ask?(question: ToolQuestion): Promise<ToolAnswer>;
 }
@@ -55,22 +55,22 @@ export interface ToolQuestion {
 }
 
 /**
- * The answer to a tool's question. `declined`: the user did not want to answer. `canceled`: nobody answered before the
- * call timed out, was stopped or ended.
+ * The answer to a tool's question. `declined`: the user did not want to answer. `canceled`: there was no answer
+ * before the call timed out, was stopped or ended.
  */
 export type ToolAnswer =
   | { readonly status: "answered"; readonly value: JsonValue; readonly note?: string }
   | { readonly status: "declined"; readonly note?: string }
   | { readonly status: "canceled" };
 
-/** An answer that says more than a value. */
+/** A result with more than a value. */
 export interface ToolOutput {
   readonly content: unknown;
   readonly isError?: boolean;
   readonly files?: readonly ToolFile[];
 }
 
-/** A file that a tool returns. It is stored, and the model is shown it where it takes such files. */
+/** A file that a tool returns. It is stored, and shown to a model that takes such files. */
 export interface ToolFile {
   readonly mediaType: string;
   readonly data: Uint8Array;
@@ -84,7 +84,7 @@ export function toolOutput(content: unknown, isError = false, files: readonly To
 
 const toolOutputPrototype = Object.freeze({ [Symbol.for("parley.tool-output")]: true });
 
-/** True for what `toolOutput` made, also in another copy of this package. */
+/** Returns true for a value that `toolOutput` made, also in another copy of this package. */
 export function isToolOutput(value: unknown): value is ToolOutput {
   return typeof value === "object" && value !== null && Symbol.for("parley.tool-output") in value;
 }
@@ -100,26 +100,28 @@ export interface Tool<Input = unknown> {
    * it never ends the turn.
    */
   execute(input: Input, context: ToolContext): unknown;
-  /** Whether a call that a crash interrupted may be made again. Default `fail`. */
+  /** Recovery of a call that a crash interrupted: `retry` if it may be made again. Default `fail`. */
   readonly recovery?: "fail" | "retry";
   /** Overrides the limit of the host. */
   readonly timeoutMs?: number;
   /**
-   * Whether a person has to approve a call before it runs; or a function that says so for each, from the valid
-   * arguments. If it throws, the call asks. Default `never`.
+   * Rule for a person's approval of a call before it runs; or a function that returns one for each call, from the
+   * valid arguments. If it throws, the call asks. Default `never`.
    */
   readonly approval?:
     | Approval
     | ((input: Input, context: ApprovalContext) => ApprovalVerdict | Promise<ApprovalVerdict>);
   /** Set on a tool whose result comes from outside: a person answers, or the caller runs it. `execute` is not called. */
   readonly answeredBy?: "person" | "caller";
-  /** Tells the person what to answer, and the JSON Schema of the answer; for a tool that is `answeredBy` a person. */
+  /**
+   * Returns the question for the person, and the JSON Schema of the answer; for a tool that is `answeredBy` a person.
+   */
   ask?(input: Input): { readonly reason?: string; readonly schema?: JsonObject };
-  /** Where the tool comes from, for lists. Default `host`. */
+  /** Origin of the tool, for lists. Default `host`. */
   readonly origin?: "builtin" | "host" | "mcp" | "caller";
 }
 
-/** The tool as a provider sees it. */
+/** Returns the tool as a provider sees it. */
 export function toolDefinition(tool: Tool<never>): ProviderToolDefinition {
   const schema = tool.schema === undefined ? undefined : jsonSchemaOf(tool.schema);
   return {
@@ -137,7 +139,7 @@ export function jsonSchemaOf(schema: StandardSchema | JsonSchema): JsonSchema | 
   return rest;
 }
 
-/** Tells the two kinds of schema apart. */
+/** Distinguishes the two kinds of schema. */
 export function isStandardSchema(schema: StandardSchema | JsonSchema): schema is StandardSchema {
   return "~standard" in schema;
 }

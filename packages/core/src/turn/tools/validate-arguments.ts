@@ -4,15 +4,15 @@ import { validateJsonSchema } from "./json-schema.js";
 import type { StandardResult, StandardSchema, Tool } from "./tool.js";
 import { isStandardSchema } from "./tool.js";
 
-/** What a tool is given, or what the model is told instead. */
+/** Input of a tool, or the error for the model. */
 export type ValidatedArguments =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly message: string };
 
 /**
- * Reads the arguments of a call, given as the call or as their text, and checks them against the tool's schema.
- * Never rejects: malformed JSON, arguments that do not fit and a validator that fails all come back as a message
- * that tells the model what was wrong. An empty text stands for `{}`. A Standard Schema may transform the value.
+ * Reads the arguments of a call, given as the call or as their text, and checks them against the tool's schema. Never
+ * rejects: malformed JSON, arguments that do not fit and a validator that fails all return a message that reports the
+ * error to the model. An empty text means `{}`. A Standard Schema may transform the value.
  */
 export async function validateArguments(
   tool: Pick<Tool<never>, "name" | "schema">,

@@ -14,7 +14,7 @@ export async function created(s: Scenario, ...titles: readonly string[]): Promis
   return ids;
 }
 
-/** The ids of a page. */
+/** Returns the ids of a page. */
 export function idsOf(page: { readonly conversations: readonly ConversationRecord[] }): string[] {
   return page.conversations.map(({ id }) => id);
 }
@@ -37,7 +37,7 @@ async function follow(s: Scenario, since: number, limit: number) {
   }
 }
 
-/** What is kept about a conversation, how it is found, and how watchers hear of changes. */
+/** Cases of a conversation's record, of finding it, and of the changes that watchers receive. */
 export const conversationCases: readonly TopicCase[] = [
   {
     name: "making a conversation twice makes it once",

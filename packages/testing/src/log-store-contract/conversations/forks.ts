@@ -10,7 +10,7 @@ import {
   uniqueId,
 } from "../scenario.js";
 
-/** A conversation with `count` turns of two seqs each, named by their texts. */
+/** Creates a conversation with `count` turns of two seqs each, named by their texts. */
 async function turns(s: Scenario, ...texts: readonly string[]) {
   const id = uniqueId();
   for (const text of texts) await s.turn(id, text);
@@ -22,7 +22,7 @@ function admitted(s: Scenario, newId: string, sending: Sending) {
   return admit;
 }
 
-/** Logs that share a beginning: by reference, from where a turn was sealed. */
+/** Cases of logs that share a beginning: by reference, from where a turn was sealed. */
 export const forkCases: readonly TopicCase[] = [
   {
     name: "a fork has the log up to its point, and both go on by themselves",
@@ -178,7 +178,7 @@ export const forkCases: readonly TopicCase[] = [
       let id = await turns(s, "0");
       let texts = ["0", "Answer to 0"];
       for (let depth = 1; depth <= 40; depth++) {
-        // Mostly at the end; now and then before the last turn, or somewhere in what was inherited.
+        // Mostly at the end; sometimes before the last turn, or somewhere in the inherited part.
         const back = [0, 0, 2, 0, 0, 4 * (depth % 4)][depth % 6] ?? 0;
         const atSeq = depth === 20 ? 4 : Math.max(4, texts.length - back);
         const newId = uniqueId();

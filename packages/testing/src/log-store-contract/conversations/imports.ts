@@ -19,7 +19,7 @@ import {
   uniqueId,
 } from "../scenario.js";
 
-/** A turn with a call and its result, and a question outside turns behind it: eight seqs. */
+/** Returns a turn with a call and its result, and a question outside turns after it: eight seqs. */
 function imported(id: string = uniqueId(), given: Partial<ImportInput> = {}): ImportInput {
   const turnId = uniqueId();
   const stepId = `${turnId}.0`;
@@ -61,7 +61,7 @@ function imported(id: string = uniqueId(), given: Partial<ImportInput> = {}): Im
 
 async function lines(store: LogStore, id: string): Promise<ExportLine[]> {
   const all: ExportLine[] = [];
-  // As a file has it: what JSON does not keep is not there.
+  // As in a file: without what JSON does not keep.
   for await (const line of exportConversation(store, id)) all.push(JSON.parse(JSON.stringify(line)));
   return all;
 }
@@ -72,7 +72,7 @@ function read(exported: readonly ExportLine[], id?: string): ImportInput {
   return reader.finish(id);
 }
 
-/** Exports, imports under another id and exports again: the same but for the id. */
+/** Exports, imports under another id and exports again: the same except for the id. */
 async function roundTrip(s: Scenario, id: string): Promise<string> {
   const first = await lines(s.store, id);
   const other = uniqueId();
@@ -88,7 +88,7 @@ async function roundTrip(s: Scenario, id: string): Promise<string> {
   return other;
 }
 
-/** Whole conversations that come from elsewhere. */
+/** Cases of whole conversations that come from elsewhere. */
 export const importCases: readonly TopicCase[] = [
   {
     name: "an imported conversation is there as it was: settings, times, rows, turns and calls",

@@ -3,7 +3,7 @@ import { check, checkEqual } from "../../contract-case.js";
 import { message, refused, type TopicCase, uniqueId } from "../scenario.js";
 import { created, idsOf } from "./conversations.js";
 
-/** Pins, and what else orders and narrows a list. */
+/** Cases of pins, and of the order and the filters of lists. */
 export const listCases: readonly TopicCase[] = [
   {
     name: "pinned conversations come first where that is asked for, however old they are, page by page",

@@ -1,7 +1,7 @@
 import { check, checkEqual } from "../../contract-case.js";
 import { message, type Scenario, type TopicCase, turnMetrics, uniqueId } from "../scenario.js";
 
-/** A whole turn, opened with these choices. Returns the model it was opened for. */
+/** Runs a whole turn, opened with these choices. Returns the model it was opened for. */
 async function turnWith(
   s: Scenario,
   id: string,
@@ -12,7 +12,7 @@ async function turnWith(
   return turn.choices.model;
 }
 
-/** A turn's model is fixed when it opens, and a conversation goes on with it. */
+/** Cases of models: a turn's model is fixed when it opens, and a conversation continues with it. */
 export const modelCases: readonly TopicCase[] = [
   {
     name: "a record tells why the newest turn ended, unless one is open",
@@ -66,7 +66,7 @@ export const modelCases: readonly TopicCase[] = [
         ["default/model", "default/model"],
         "the record",
       );
-      // Created and opened in one transaction, which takes another way through a store.
+      // Created and opened in one transaction, which uses another path in a store.
       const sent = { messageId: uniqueId(), defaultModel: "default/model" };
       const made = await s.start(uniqueId(), sent);
       const again = await s.send(made.conversationId, { ...sent, defaultModel: "other/default" });

@@ -11,7 +11,7 @@ import {
   uniqueId,
 } from "../scenario.js";
 
-/** What a stranger may know of a conversation. All of it is as true of one that never was. */
+/** Data of a conversation that another owner may know. All of it is equally true of one that never existed. */
 interface Target {
   readonly id: string;
   readonly turnId: string;
@@ -21,7 +21,7 @@ interface Target {
 
 const node = "a-stranger";
 
-/** One call of every method that names a conversation and does not make it. */
+/** One call of every method that names a conversation and does not create it. */
 const calls: { [Method in keyof LogStore]?: (store: LogStore, target: Target) => Promise<unknown> } = {
   commitStep: (store, target) =>
     store.commitStep({
@@ -95,7 +95,10 @@ const queueCalls: Record<string, (store: LogStore, target: Target) => Promise<un
   resume: (store, { id }) => store.queue(id, { op: "resume", node, turnId: uniqueId() }),
 };
 
-/** Every method that makes a conversation under an id of the caller's choice. Answers without what is new each time. */
+/**
+ * Every method that creates a conversation under an id of the caller's choice. Returns results without values that
+ * are new each time.
+ */
 const makers: Record<string, (s: Scenario, store: LogStore, id: string) => Promise<unknown>> = {
   async admit(s, store, id) {
     const outcome = await store.admit(s.admission(id, { turnId: "t", messageId: "m" }));
@@ -149,7 +152,7 @@ function lease(target: Target) {
   return { conversationId: target.id, turnId: target.turnId, fence: target.fence };
 }
 
-/** An owner sees its own: whatever belongs to another behaves as if it did not exist. */
+/** Cases of owners: an owner sees its own conversations, and those of others behave as if they did not exist. */
 export const ownerCases: readonly TopicCase[] = [
   ...[
     ...Object.entries(calls),

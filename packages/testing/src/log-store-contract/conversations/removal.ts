@@ -25,7 +25,7 @@ async function compacted(s: Scenario, conversationId: string): Promise<string> {
   return archiveId;
 }
 
-/** Deleting: always possible, at once, and without harm to what lives on. */
+/** Cases of deletion: always possible, immediate, and without harm to conversations that remain. */
 export const removalCases: readonly TopicCase[] = [
   {
     name: "a removed conversation is unknown from then on, and its id is free",

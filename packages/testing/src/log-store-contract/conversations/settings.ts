@@ -6,7 +6,7 @@ import { compacted } from "../turns/compaction.js";
 /** Settings that can have any value. A temporary conversation is in no list, and has cases of its own. */
 type Setting = Omit<ConversationSettings, "temporary">;
 
-/** Every setting there is: the compiler asks for a new one. */
+/** Every setting: a new one that is missing here does not compile. */
 const every: Required<Setting> = {
   title: "A title",
   model: "test/model",
@@ -36,7 +36,7 @@ function settingsOf(record: ConversationRecord): ConversationSettings {
   );
 }
 
-/** What a conversation is set to, through everything that writes or reads it. */
+/** Cases of a conversation's settings, through everything that writes or reads them. */
 export const settingsCases: readonly TopicCase[] = [
   {
     name: "every setting is what it was set to, wherever the conversation is read",

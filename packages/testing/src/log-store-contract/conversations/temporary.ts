@@ -6,7 +6,7 @@ import { ask, requestOf, respond } from "../waiting-turn.js";
 const temporary = { temporary: true } as const;
 const hour = 3_600_000;
 
-/** The temporary conversations of this case that nobody has used for so long. */
+/** Returns the temporary conversations of this case that were not used for so long. */
 async function unused(s: Scenario, forMs: number): Promise<string[]> {
   const found = await s.root.findUnused({ temporary: true, forMs, limit: 10_000 });
   return idsOf(found.filter(({ owner }) => owner === s.owner));
@@ -17,7 +17,7 @@ async function listed(s: Scenario, parent?: string): Promise<string[]> {
   return idsOf((await s.store.list(query)).conversations);
 }
 
-/** Conversations that are removed when nobody uses them any more, and that nothing lists meanwhile. */
+/** Cases of conversations that are removed when they are no longer used, and that nothing lists meanwhile. */
 export const temporaryCases: readonly TopicCase[] = [
   {
     name: "a temporary conversation is in no list, and known by its id",

@@ -4,7 +4,7 @@ import { check, checkEqual } from "../../contract-case.js";
 import { message, outcomeOf, refused, type Scenario, type TopicCase, uniqueId } from "../scenario.js";
 import { collectAll, filePart, freshBytes, hashBytes, readAll, upload } from "./uploaded-file.js";
 
-/** A file that is kept for no longer than something refers to it. */
+/** Uploads a file that is kept no longer than something refers to it. */
 async function briefFile(s: Scenario): Promise<UploadRecord> {
   return upload(s.store, freshBytes(12), { unsentMs: 0 });
 }
@@ -16,13 +16,13 @@ function withFile(conversationId: string, file: UploadRecord, role?: "assistant"
   });
 }
 
-/** Collects, and says whether the bytes are still there. */
+/** Collects, and returns true if the bytes still exist. */
 async function isKept(s: Scenario, { blob }: UploadRecord): Promise<boolean> {
   await collectAll(s);
   return (await readAll(s.store, blob)) !== null;
 }
 
-/** References: bytes stay as long as a message needs them, and no longer. */
+/** Cases of references: bytes stay as long as a message needs them, and no longer. */
 export const referenceCases: readonly TopicCase[] = [
   {
     name: "a file that was sent stays, reads as it was sent, and goes with its conversation",

@@ -7,10 +7,10 @@ import { type Scenario, uniqueId } from "../scenario.js";
 /** Longer than any case takes. */
 export const longMs = 600_000;
 
-/** So much that no case reaches it. */
+/** A limit that no case reaches. */
 export const plenty = 2 ** 40;
 
-/** Bytes that differ from those of every other call. */
+/** Returns bytes that differ from those of every other call. */
 export function freshBytes(length: number): Uint8Array {
   const bytes = new Uint8Array(length);
   for (let start = 0; start < length; start += 65_536) {
@@ -19,12 +19,12 @@ export function freshBytes(length: number): Uint8Array {
   return bytes;
 }
 
-/** The hash that bytes are stored under. */
+/** Returns the hash that bytes are stored under. */
 export function hashBytes(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");
 }
 
-/** Options of a case's upload. Missing ones are made up. */
+/** Options of a case's upload. Missing ones are generated. */
 interface Uploading {
   readonly id?: string;
   readonly name?: string;
@@ -55,7 +55,7 @@ export async function upload(
   return store.finishUpload({ id, hash: hashBytes(bytes), name, mediaType, unsentMs });
 }
 
-/** All bytes of a file; null where they are gone. */
+/** Returns all bytes of a file; null if they are gone. */
 export async function readAll(store: LogStore, blob: number): Promise<Uint8Array | null> {
   const pieces: Uint8Array[] = [];
   let offset = 0;
@@ -76,7 +76,7 @@ export async function readAll(store: LogStore, blob: number): Promise<Uint8Array
   return whole;
 }
 
-/** The part of a message that refers to an upload. */
+/** Returns the part of a message that refers to an upload. */
 export function filePart({ hash, size, name, mediaType }: UploadRecord): StoredFilePart {
   return { type: "file", mediaType, hash, size, filename: name };
 }

@@ -13,7 +13,7 @@ import {
   upload,
 } from "./uploaded-file.js";
 
-/** Uploads: written piece by piece, read by any range, once per owner, and gone when nobody sends them. */
+/** Cases of uploads: written piece by piece, read by any range, once per owner, and removed if they are not sent. */
 export const uploadCases: readonly TopicCase[] = [
   {
     name: "an upload gives back its bytes, name and type",

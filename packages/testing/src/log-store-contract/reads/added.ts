@@ -18,7 +18,10 @@ async function added(s: Scenario, conversationId: string, seq: number, limit = 5
   return read;
 }
 
-/** What a reader that keeps a log reads of it later, and how it learns that what it keeps is out of date. */
+/**
+ * Cases of added entries: later reads by a reader that keeps a log, and the detection that what it keeps is out of
+ * date.
+ */
 export const addedCases: readonly TopicCase[] = [
   {
     name: "rows behind a seq are read oldest first, as pages from the newest end hold them",

@@ -14,7 +14,7 @@ import {
   uniqueId,
 } from "../scenario.js";
 
-/** The engine's eight methods and the runtime's look at the same conversations. */
+/** Cases of the engine's eight methods and the runtime's on the same conversations. */
 export const engineCases: readonly TopicCase[] = [
   {
     name: "what an engine appends is sealed at once and read as chunks, pages and forks",
@@ -223,7 +223,7 @@ export const engineCases: readonly TopicCase[] = [
       await s.turn(middle, "three");
       await s.store.fork({ conversationId: middle, atSeq: 6, newId: last });
       await s.turn(last, "four");
-      // Leaves where its parent has nothing of its own yet.
+      // Forks where its parent has nothing of its own yet.
       await s.store.fork({ conversationId: last, atSeq: 2, newId: early });
       await s.turn(early, "five");
       for (const [id, questions] of [

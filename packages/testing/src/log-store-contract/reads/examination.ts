@@ -16,7 +16,7 @@ async function findings(s: Scenario, area: string): Promise<Finding[]> {
   return (await s.root.examine({ fix: false })).filter((finding) => finding.area === area);
 }
 
-/** The doctor: what it looks at, and what it lets alone. */
+/** Cases of the doctor: what it checks, and what it leaves unchanged. */
 export const examinationCases: readonly TopicCase[] = [
   {
     name: "a store that was brought up answers, with the schema of this version",

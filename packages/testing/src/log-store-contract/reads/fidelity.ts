@@ -26,7 +26,7 @@ const hostileTexts: Record<string, string> = {
   "ten megabytes": "0123456789abcdef".repeat(655_360),
 };
 
-/** Values that JSON, or what reads it, may change. Made when they are needed: some are large. */
+/** Values that JSON, or its readers, may change. Made when they are needed: some are large. */
 const hostileValues: Record<string, () => unknown> = {
   "integers beyond the safe range": () => [2 ** 53, 2 ** 63, -(2 ** 64), 1e308, 5e-324, 0.1 + 0.2],
   "a bigint": () => 12_345_678_901_234_567_890n,
@@ -41,7 +41,7 @@ const hostileValues: Record<string, () => unknown> = {
   "a string with a lone surrogate": () => ({ text: "\udfff" }),
 };
 
-/** What JSON would change in silence, or refuse. */
+/** Values that JSON would change silently, or refuse. */
 const notPlain: Record<string, () => unknown> = {
   "not a number": () => Number.NaN,
   infinity: () => Number.NEGATIVE_INFINITY,
@@ -56,7 +56,7 @@ function nested(depth: number): unknown {
   return value;
 }
 
-/** Equal, also where they are nested deeper than a recursion reaches. */
+/** Returns true for equal values, even if they are nested deeper than a recursion reaches. */
 function sameValue(left: unknown, right: unknown): boolean {
   let a = left;
   let b = right;
@@ -72,7 +72,10 @@ function sameValue(left: unknown, right: unknown): boolean {
   }
 }
 
-/** Stored as it was given, or refused by one of the two codes for that. Nothing in between. */
+/**
+ * Checks that a value is stored as it was given, or refused with one of the two codes for that, and nothing in
+ * between.
+ */
 async function faithful(
   what: string,
   write: Promise<unknown>,
@@ -95,7 +98,7 @@ async function answered(s: Scenario, parts: MessageContentPart[]): Promise<Messa
   return entries[0]?.message.content;
 }
 
-/** What is written is what is read: the bytes, the numbers and the times. */
+/** Cases of fidelity: what is written is what is read, with its bytes, numbers and times. */
 export const fidelityCases: readonly TopicCase[] = [
   ...Object.entries(hostileTexts).map(
     ([what, text]): TopicCase => ({

@@ -19,7 +19,7 @@ async function window(s: Scenario, conversationId: string, query: Window = {}) {
   return [chunks.map(({ seq }) => seq), latestSeq] as const;
 }
 
-/** A sealed turn of the seqs 1 to 6, then an open one of the seqs 7 to 9. */
+/** Writes a sealed turn of the seqs 1 to 6, then an open one of the seqs 7 to 9. */
 async function twoTurns(s: Scenario) {
   const first = await s.start();
   const id = first.conversationId;
@@ -38,7 +38,7 @@ async function twoTurns(s: Scenario) {
   return { id, first, second };
 }
 
-/** Windows of the log: by part for clients, by message from the newest end for the context. */
+/** Cases of windows of the log: by part for clients, by message from the newest end for the context. */
 export const readCases: readonly TopicCase[] = [
   {
     name: "chunks are those of sealed turns; with open also the open one's committed rows",

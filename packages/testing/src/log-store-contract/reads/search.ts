@@ -10,20 +10,20 @@ import {
   uniqueId,
 } from "../scenario.js";
 
-/** Looks before anything is in the index, and once more when all is. */
+/** Searches before anything is in the index, and again when everything is. */
 async function twice(s: Scenario, look: (when: string) => Promise<void>): Promise<void> {
   await look("before it is in the index");
   await s.index();
   await look("by the index");
 }
 
-/** What a search finds, named by the place of the conversation in a list. */
+/** Returns the conversations that a search finds, by their places in a list. */
 async function places(s: Scenario, q: string, ids: readonly string[]): Promise<string[]> {
   const hits = await s.found(q);
   return hits.map(({ conversationId, seq }) => `${ids.indexOf(conversationId)}:${seq}`).toSorted();
 }
 
-/** What is found: the same whether the index has it or not. */
+/** Cases of search: the result is the same with and without the index. */
 export const searchCases: readonly TopicCase[] = [
   {
     name: "messages are found by their words, of any case, with a piece of the text",

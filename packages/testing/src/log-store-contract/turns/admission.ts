@@ -14,7 +14,7 @@ import {
 
 const parallel = 100;
 
-/** What sending is answered with: one turn, a place in the queue, or a refusal, and never anything twice. */
+/** Cases of sending: it opens one turn, adds to the queue, or is refused, and never does anything twice. */
 export const admissionCases: readonly TopicCase[] = [
   {
     name: "a message to an unknown conversation makes it and opens a turn",

@@ -14,7 +14,7 @@ const choices: TurnChoices = {
   metadata: { face: { z: 1, a: ["\u0000", null] } },
 };
 
-/** What few turns choose, what stands before a message, and turns that are looked for. */
+/** Cases of rare choices of turns, of messages before a message, and of finding turns. */
 export const choiceCases: readonly TopicCase[] = [
   {
     name: "what a turn has to return, and what its sender keeps with it, survive the queue and the seal",

@@ -14,7 +14,7 @@ import {
   uniqueId,
 } from "../scenario.js";
 
-/** Takes the lease and says what a compaction by hand would send. */
+/** Takes the lease and returns the input of a compaction by hand. */
 async function prepared(
   s: Scenario,
   conversationId: string,
@@ -44,7 +44,7 @@ async function covered(s: Scenario, id: string) {
   return (await s.log(id)).filter((entry) => entry.covers !== undefined).map((entry) => entry.covers);
 }
 
-/** A summary stands in for a range; the history stays whole, and can be had back. */
+/** Cases of compaction: a summary replaces a range; the history stays whole, and can be restored. */
 export const compactionCases: readonly TopicCase[] = [
   {
     name: "a compaction by hand appends a summary that covers a range, and ends its lease",

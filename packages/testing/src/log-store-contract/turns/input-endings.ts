@@ -11,7 +11,7 @@ import {
 } from "../scenario.js";
 import { ask, inputsIn, requestOf, respond, waiting } from "../waiting-turn.js";
 
-/** Turns that wait: how requests end without an answer, and what else a conversation does meanwhile. */
+/** Cases of turns that wait: requests that end without an answer, and other work of the conversation meanwhile. */
 export const inputEndingCases: readonly TopicCase[] = [
   {
     name: "a request that nobody answers in time is denied, and its turn can be claimed",

@@ -3,7 +3,7 @@ import { checkEqual } from "../../contract-case.js";
 import { batch, callingMessage, heldTurn, refused, resultMessage, type TopicCase } from "../scenario.js";
 import { ask, entryOf, inputsIn, requestOf, respond, responseTo, waiting } from "../waiting-turn.js";
 
-/** Requests of calls that run, pages of what is pending, and what a turn does not wait for. */
+/** Cases of requests of running calls, pages of pending requests, and what a turn does not wait for. */
 export const inputQuestionCases: TopicCase[] = [
   {
     name: "a request of a call that runs is written by the holder alone, and its response leaves the turn where it is",

@@ -12,7 +12,7 @@ import {
 } from "../scenario.js";
 import { ask, inputsIn, requestOf, respond, responseTo, waiting } from "../waiting-turn.js";
 
-/** Turns that wait: requests and responses. */
+/** Cases of turns that wait: requests and responses. */
 export const inputCases: readonly TopicCase[] = [
   {
     name: "a turn that waits is open and held by nobody: no node claims it, and no look finds news",
@@ -227,7 +227,7 @@ export const inputCases: readonly TopicCase[] = [
       const none = { steps: [], providerCalls: [] };
       const early = await s.store.commitStep({ ...step, ...none, messages: [], wait: true });
       checkEqual([early.waiting, early.responses], [undefined, recorded], "a commit that would wait");
-      // The holder's message says something else: what is recorded counts.
+      // The holder's message differs: the recorded response counts.
       const [requestId = ""] = requestIds;
       const envelope = { conversationId: id, createdAt: new Date(5) };
       const entry = inputMessage(responseTo(requestId, { decision: "allow" }), envelope);

@@ -14,7 +14,7 @@ async function journalOf(s: Scenario, conversationId: string) {
   return (await s.store.readOpenTurn({ conversationId }))?.journal;
 }
 
-/** The running step's events: in the journal or in rows, never in both and never in neither. */
+/** Cases of the running step's events: in the journal or in rows, never in both and never in neither. */
 export const journalCases: readonly TopicCase[] = [
   {
     name: "flushed batches are read back as they were, in order",

@@ -11,7 +11,7 @@ import {
   uniqueId,
 } from "../scenario.js";
 
-/** Who may write: one node at a time, by the store's clock, with a fence that only grows. */
+/** Cases of write access: one node at a time, by the store's clock, with a fence that only grows. */
 export const leaseCases: readonly TopicCase[] = [
   {
     name: "bringing up the schema again, also by two at once, changes nothing",
@@ -259,7 +259,7 @@ export const leaseCases: readonly TopicCase[] = [
           return mine;
         }),
       );
-      // A row that the other one was taking is skipped, so one more look may be needed.
+      // A row that the other one was taking is skipped, so one more claim may be needed.
       const rest = await s.claimMine(nodes[0] ?? "");
       const all = [...claimed.flat(), ...rest].map(({ turnId }) => turnId);
       checkEqual(all.toSorted(), turns.map(({ turnId }) => turnId).toSorted(), "the claimed turns");
@@ -459,7 +459,7 @@ export const leaseCases: readonly TopicCase[] = [
   },
 ];
 
-/** Without anything waiting, or with a paused queue, a draining node's seal opens nothing. */
+/** Checks that a draining node's seal opens nothing if nothing waits, or the queue is paused. */
 async function checkQuietDrain(s: Scenario): Promise<void> {
   const empty = await s.seal(await s.start(), [], { next: { openNext: false } });
   checkEqual(empty.status, "idle", "the status with nothing waiting");

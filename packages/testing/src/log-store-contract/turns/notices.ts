@@ -2,7 +2,7 @@ import type { LogStore } from "@parley/core/ports";
 import { check, checkEqual } from "../../contract-case.js";
 import { message, type TopicCase, uniqueId } from "../scenario.js";
 
-/** What watchers hear that no record shows. */
+/** Cases of events for watchers that no record shows. */
 export const noticeCases: readonly TopicCase[] = [
   {
     name: "removals and compactions are noticed in the feed, in order with changes, page by page",

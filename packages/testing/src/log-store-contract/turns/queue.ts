@@ -11,7 +11,7 @@ import {
   uniqueId,
 } from "../scenario.js";
 
-/** A running turn with messages waiting behind it, named by their texts. */
+/** Starts a turn with messages waiting after it, named by their texts. */
 async function waiting(s: Scenario, ...entries: readonly (readonly [string, "steer" | "queue"])[]) {
   const turn = await s.start();
   const ids = [];
@@ -23,7 +23,7 @@ async function listed(s: Scenario, id: string): Promise<string[]> {
   return textsOf((await s.store.queue(id, { op: "list" })).entries);
 }
 
-/** What waits: changed until it is delivered, delivered once, kept through stops. */
+/** Cases of waiting messages: changed until they are delivered, delivered once, kept through stops. */
 export const queueCases: readonly TopicCase[] = [
   {
     name: "a waiting message can be edited: text, mode, model and effort, each alone",

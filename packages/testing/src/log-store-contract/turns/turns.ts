@@ -15,7 +15,7 @@ import {
   uniqueId,
 } from "../scenario.js";
 
-/** How a turn's rows become durable, step by step, and how it ends. */
+/** Cases of turns: their rows become durable step by step, and they end. */
 export const turnCases: readonly TopicCase[] = [
   {
     name: "a commit writes rows behind what is there, with the turn and the step",

@@ -3,7 +3,7 @@ import type { CostSum, StepId, TurnMetrics, UsageSums } from "@parley/wire";
 import { check, checkEqual } from "../../contract-case.js";
 import { message, providerCall, type Scenario, type TopicCase, turnMetrics, uniqueId } from "../scenario.js";
 
-/** Every day that a case may run on, whatever clock its store has. */
+/** Range of every day that a case may run on, whatever clock its store has. */
 const always: Omit<UsageRange, "by"> = { from: "1970-01-01", to: "2999-12-31", limit: 100 };
 
 const dollars = (billed: number, estimated: number, calls = 1, unknownCalls = 0): CostSum => ({
@@ -38,7 +38,7 @@ function sums(usage: Partial<UsageSums>): UsageSums {
 const by = (s: Scenario, grouping: UsageRange["by"], limit = 100): Promise<SummedUsage> =>
   s.store.sumUsage({ ...always, by: grouping, limit });
 
-/** Tokens and money: summed from the turns, and from the calls that no turn holds. */
+/** Cases of tokens and cost: summed from the turns, and from the calls that no turn holds. */
 export const usageCases: readonly TopicCase[] = [
   {
     name: "nothing is summed of an owner without calls",

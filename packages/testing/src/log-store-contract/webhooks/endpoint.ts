@@ -32,12 +32,12 @@ export async function endpoint(s: Scenario, given: Partial<NewWebhook> = {}): Pr
   return webhook.id;
 }
 
-/** What was reported to an endpoint, oldest first. */
+/** Returns the events that were reported to an endpoint, oldest first. */
 export async function reported(s: Scenario, webhookId: string): Promise<DeliveryRecord[]> {
   return (await s.store.deliveries({ webhookId, limit: 1_000 })).reverse();
 }
 
-/** Claims what is due for the owner of the case: of each endpoint at most one. */
+/** Claims due deliveries of the case's owner: of each endpoint at most one. */
 export async function claimMine(
   s: Scenario,
   query: Partial<ClaimQuery> & { readonly through?: LogStoreRoot } = {},
@@ -61,7 +61,7 @@ export async function claimOne(s: Scenario, through?: LogStoreRoot): Promise<Cla
   return first;
 }
 
-/** Claims and delivers until nothing is due, and returns what was delivered, in order. */
+/** Claims and delivers until nothing is due, and returns the deliveries, in order. */
 export async function deliverAll(s: Scenario): Promise<ClaimedDelivery[]> {
   const delivered: ClaimedDelivery[] = [];
   for (let round = 0; ; round += 1) {

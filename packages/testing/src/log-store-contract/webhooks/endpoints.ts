@@ -2,7 +2,7 @@ import { check, checkEqual } from "../../contract-case.js";
 import { refused, type TopicCase, uniqueId } from "../scenario.js";
 import { allEvents, claimMine, endpoint, keepMs, newWebhook, reported } from "./endpoint.js";
 
-/** Endpoints: one owner's, and never shown with their secret. */
+/** Cases of endpoints: they belong to one owner, and are never shown with their secret. */
 export const endpointCases: readonly TopicCase[] = [
   {
     name: "an endpoint is kept as it was given, and its secret is in no list",

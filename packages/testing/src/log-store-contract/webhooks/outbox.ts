@@ -2,7 +2,7 @@ import { check, checkEqual } from "../../contract-case.js";
 import { type Scenario, type TopicCase, uniqueId } from "../scenario.js";
 import { claimMine, claimOne, deliverAll, endpoint, keepMs, reported } from "./endpoint.js";
 
-/** An endpoint for seals, and so many turns in one conversation. */
+/** Adds an endpoint for seals, and runs so many turns in one conversation. */
 async function turnsFor(s: Scenario, count: number): Promise<{ webhookId: string; conversationId: string }> {
   const webhookId = await endpoint(s, { events: ["turn.sealed"] });
   const conversationId = uniqueId();
@@ -10,7 +10,7 @@ async function turnsFor(s: Scenario, count: number): Promise<{ webhookId: string
   return { webhookId, conversationId };
 }
 
-/** Deliveries: at least once, in order within a conversation, and none in the way of another endpoint's. */
+/** Cases of deliveries: at least once, in order within a conversation, and none blocks another endpoint's. */
 export const outboxCases: readonly TopicCase[] = [
   {
     name: "a delivery is claimed once, with address and secret, and until then says when it is due",
@@ -110,7 +110,7 @@ export const outboxCases: readonly TopicCase[] = [
       const ids = (await reported(s, webhookId)).map(({ id }) => id);
       const [first] = await claimMine(s, { leaseMs: keepMs });
       check(first !== undefined, "the first is claimed");
-      // A claim puts what stands behind off until the first is due again.
+      // A claim delays the deliveries after it until the first is due again.
       checkEqual(await claimMine(s), [], "what is due meanwhile");
       await s.root.outbox.settle(first, { kind: "delivered", keepMs });
       checkEqual(

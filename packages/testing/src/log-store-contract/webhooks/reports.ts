@@ -4,12 +4,12 @@ import { heldTurn, message, type Scenario, type TopicCase, uniqueId } from "../s
 import { ask, requestOf, respond, responseTo, waiting } from "../waiting-turn.js";
 import { deliverAll, endpoint, reported } from "./endpoint.js";
 
-/** The types that were reported to an endpoint, oldest first. */
+/** Returns the types that were reported to an endpoint, oldest first. */
 async function types(s: Scenario, webhookId: string): Promise<string[]> {
   return (await reported(s, webhookId)).map(({ type }) => type);
 }
 
-/** Events: written with what they report, once, for whoever asks for them. */
+/** Cases of events: written with what they report, once, for every endpoint that subscribes to them. */
 export const reportCases: readonly TopicCase[] = [
   {
     name: "nothing is reported for an owner without an endpoint, or of types that nobody asks for",

@@ -1,7 +1,7 @@
 import type { Finding } from "@parley/wire";
 import type { Log, MemoryDatabase } from "../database.js";
 
-/** The doctor's look at a memory database: the same areas as on a real one. */
+/** Checks a memory database: the same areas as on a real one. */
 export function examine(db: MemoryDatabase, options: { fix: boolean }): Finding[] {
   const logs = [...db.logs.values()];
   const now = db.clock.now();
@@ -40,13 +40,16 @@ export function examine(db: MemoryDatabase, options: { fix: boolean }): Finding[
   ];
 }
 
-/** A store in memory finds what nothing refers to by looking at all messages: nothing is ever lost to it. */
+/**
+ * Returns the finding on files. A store in memory finds unreferenced bytes by reading all messages: it never loses
+ * any.
+ */
 function fileFinding(db: MemoryDatabase): Finding {
   const files = [...db.owners.values()].reduce((sum, owner) => sum + owner.files.blobs.size, 0);
   return { area: "files", level: "ok", message: `Files: ${files}` };
 }
 
-/** Endpoints that are gone, and deliveries that were given up. */
+/** Returns the finding on endpoints that are gone, and deliveries that were given up. */
 function webhookFinding(db: MemoryDatabase): Finding {
   const endpoints = [...db.owners.values()].flatMap(({ webhooks }) => [...webhooks.values()]);
   const gone = endpoints.filter(({ disabledReason }) => disabledReason === "gone").length;
@@ -62,7 +65,7 @@ function webhookFinding(db: MemoryDatabase): Finding {
   };
 }
 
-/** Rows of the journal that no open turn has. */
+/** Returns the finding on rows of the journal that belong to no open turn. */
 function journalFinding(logs: readonly Log[], fix: boolean): Finding {
   const stray = logs.filter((log) => log.journal.some((batch) => batch.turnId !== log.active?.turnId));
   if (stray.length === 0) {

@@ -4,24 +4,24 @@ import type { GrantRecord, InputRecord, OpenInputs, PendingInput } from "@parley
 import type { InputResponseEntry } from "@parley/wire";
 import { findLog, type Input, type Log, logOf, type MemoryDatabase, ownerOf } from "../database.js";
 
-/** The requests of a turn, with whether each response is in the log. */
+/** Returns the requests of a turn, each with a mark if its response is in the log. */
 export function inputsOf(log: Log, turnId: TurnId): Input[] {
   return [...log.inputs.values()].filter(({ record }) => record.turnId === turnId);
 }
 
-/** The requests of a turn, in order. */
+/** Returns the requests of a turn, in order. */
 export function inputRecords(log: Log, turnId: TurnId): InputRecord[] {
   return inputsOf(log, turnId).map(({ record }) => record);
 }
 
-/** What an open turn still waits for. */
+/** Returns the requests that an open turn still waits for. */
 export function openInputs(log: Log, turnId: TurnId): OpenInputs | undefined {
   const open = inputsOf(log, turnId).filter(({ record }) => record.response === undefined);
   if (open.length === 0) return undefined;
   return { count: open.length, kinds: [...new Set(open.map(({ record }) => record.kind))] };
 }
 
-/** Responses of a turn that no entry holds. */
+/** Returns responses of a turn that no entry holds. */
 export function unloggedResponses(log: Log, turnId: TurnId): InputResponseEntry[] {
   return inputsOf(log, turnId).flatMap(({ record, isLogged }) =>
     record.response === undefined || isLogged ? [] : [record.response],
@@ -92,7 +92,7 @@ function compare(left: Place, right: Place): number {
   return left[0] - right[0] || left[1] - right[1] || left[2] - right[2];
 }
 
-/** As many as asked for, and fewer where their texts are long. */
+/** Returns as many as requested, and fewer if their texts are long. */
 function pageOf<Item extends { readonly input: PendingInput }>(
   items: readonly Item[],
   limit: number,

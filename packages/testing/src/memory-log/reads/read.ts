@@ -50,7 +50,7 @@ export function readChunks(
   return { chunks, latestSeq: chunks.at(-1)?.seq ?? since };
 }
 
-/** Summaries that were taken out of force are left out: nobody is to read them in place of the messages. */
+/** Reads messages without summaries that were taken out of force: they must not be read in place of the messages. */
 export function readNewest(
   db: MemoryDatabase,
   owner: string,
@@ -71,7 +71,7 @@ export function readNewest(
   return { entries, ...(query.view === true && entries.length > 0 ? { view: viewOf(log) } : {}) };
 }
 
-/** The log's number, and how many of its summaries were taken out of force. */
+/** Returns the log's number, and the number of its summaries that were taken out of force. */
 function viewOf(log: Log): string {
   return `${log.number}.${log.undone.size}`;
 }
@@ -103,7 +103,7 @@ export function readOpenTurn(db: MemoryDatabase, owner: string, query: OpenTurnQ
   const active = log?.active;
   const turn = active === undefined ? undefined : log?.turnsById.get(active.turnId);
   if (log === undefined || active === undefined || turn === undefined) return null;
-  // A number counted under another fence says nothing about what stands in the journal now.
+  // A number counted under another fence has no relation to the current journal.
   const comparable = query.fence === undefined || query.fence === active.fence;
   const afterN = comparable ? (query.afterN ?? -1) : -1;
   return {
@@ -165,7 +165,7 @@ export function readTurn(
   };
 }
 
-/** The conversations of an owner that hold a turn in their own log. */
+/** Returns the conversations of an owner that hold a turn in their own log. */
 export function homesOfTurn(db: MemoryDatabase, owner: string, turnId: TurnId): ConversationId[] {
   const logs = [...(db.owners.get(owner)?.logs.values() ?? [])];
   return logs
@@ -232,7 +232,7 @@ export function lastCall(db: MemoryDatabase, owner: string, id: ConversationId):
   return null;
 }
 
-/** Each batch on its own: one that lost its turn does not keep the others from being written. */
+/** Writes each batch on its own: one that lost its turn does not prevent the others. */
 export function flushJournal(db: MemoryDatabase, batches: readonly JournalBatch[]): ("ok" | "stale_fence")[] {
   return batches.map((batch) => {
     const log = db.logs.get(batch.log);

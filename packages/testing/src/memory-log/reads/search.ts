@@ -9,7 +9,7 @@ import type { LogStore, SearchHit, SearchResult } from "@parley/core/ports";
 import { findLog, isListed, type Log, type MemoryDatabase, ownerOf, type Row } from "../database.js";
 import { rowsBackwards } from "../view.js";
 
-/** Looks at every message: what the port promises, without an index. */
+/** Searches every message, as the port guarantees, without an index. */
 export function search(
   db: MemoryDatabase,
   owner: string,
@@ -25,7 +25,7 @@ export function search(
   }
   const titles: SearchHit[] = [];
   for (const log of ownerOf(db, owner).logs.values()) {
-    // What an archive shows stands in its origin.
+    // The messages of an archive are found in its origin.
     if (!isListed(log)) continue;
     for (const row of log.rows) collect(hits, log, row, wanted);
     collectTitle(titles, log, wanted);
@@ -53,7 +53,7 @@ interface Heir {
   readonly distance: number;
 }
 
-/** The logs that lost their names or are temporary, each with the conversations that still show a part of it, nearest first. */
+/** Returns removed and temporary logs, each with the conversations that still show a part of it, nearest first. */
 function heirsOf(db: MemoryDatabase, owner: string): Map<Log, Heir[]> {
   const all = new Map<Log, Heir[]>();
   for (const log of ownerOf(db, owner).logs.values()) {

@@ -16,7 +16,7 @@ import { queueStateOf } from "../record.js";
 import { checkSeal, sealWaiting } from "./commit.js";
 import { checkTurnId, openTurn, turnActive } from "./lease.js";
 
-/** Everything is checked before the first change, so that a refusal leaves nothing behind. */
+/** Admits a message. Everything is checked before the first change, so that a refusal leaves nothing behind. */
 export function admit(db: MemoryDatabase, owner: string, input: AdmitInput): AdmitOutcome {
   const found = findLog(db, owner, input.conversationId);
   if (found === undefined) checkNewId(input.conversationId);
@@ -32,7 +32,7 @@ export function admit(db: MemoryDatabase, owner: string, input: AdmitInput): Adm
   return admitInto(db, log, input, created);
 }
 
-/** What the same message was answered before. Refuses the same id with another body. */
+/** Returns the outcome of an earlier admission of the same message. Refuses the same id with another body. */
 export function knownAdmission(
   log: Log,
   input: Pick<AdmitInput, "message" | "bodyHash">,

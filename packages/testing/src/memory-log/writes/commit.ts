@@ -30,7 +30,7 @@ export function commitStep(db: MemoryDatabase, owner: string, input: CommitInput
   checkFigures(input);
 
   const repeated = input.messages.length > 0 && input.messages.every(({ id }) => log.rowsById.has(id));
-  // Nobody holds a turn that waits: only the commit that made it wait may come again.
+  // No node holds a turn that waits: only the commit that made it wait may be repeated.
   if (active.waitingSince !== undefined && !repeated) throw staleFence(log, turn.id);
   const rows = writeRows(db, log, turn, withDecisions(db, log, input.messages), input.stepId);
   log.journal = [];
@@ -72,7 +72,7 @@ export function seal(db: MemoryDatabase, owner: string, input: SealInput): SealR
   return { ...sealResult(log, turn, rows), ...omitUndefined({ next }) };
 }
 
-/** Everything that a seal can be refused for, before anything is written. */
+/** Checks everything that a seal can be refused for, before anything is written. */
 export function checkSeal(
   db: MemoryDatabase,
   log: Log,
@@ -83,7 +83,7 @@ export function checkSeal(
   checkFigures(input);
 }
 
-/** Seals a turn that waits, for the message that takes its place. The lease is gone after it. */
+/** Seals a turn that waits, for the message that replaces it. The lease is gone after it. */
 export function sealWaiting(
   db: MemoryDatabase,
   log: Log,
@@ -134,7 +134,7 @@ function sealResult(log: Log, turn: Turn, rows: readonly Row[]): SealResult {
   };
 }
 
-/** The same seal again: nothing is written, and the next turn is named as long as its node still has it. */
+/** Handles a repeated seal: nothing is written, and the next turn is returned as long as its node still has it. */
 function sealedBefore(log: Log, turn: Turn, input: SealInput): SealResult {
   if (turn.sealed?.fence !== input.fence) {
     throw new ParleyError("stale_fence", "The turn is sealed", { details: { turnId: turn.id } });
@@ -150,7 +150,7 @@ function turnOf(log: Log, turnId: string): Turn {
   return turn;
 }
 
-/** An id that stands in the log already is a repetition only if it stands in this turn. */
+/** Checks ids: one that is already in the log is a repetition only if it is in this turn. */
 function checkRows(db: MemoryDatabase, log: Log, turn: Turn, messages: readonly ConversationMessage[]): void {
   checkMessages(messages, log.id);
   checkFiles(db, log.owner, messages);

@@ -39,7 +39,7 @@ export function compact(db: MemoryDatabase, owner: string, input: CompactInput):
     checkTurnId(log, input.release.turnId);
   }
 
-  // The archive shows the conversation as it was before, so it leaves ahead of the summary.
+  // The archive shows the conversation as it was before, so it is forked before the summary.
   addFork(db, log, {
     id: input.archiveId,
     atSeq: log.sealedSeq,
@@ -52,7 +52,7 @@ export function compact(db: MemoryDatabase, owner: string, input: CompactInput):
     ...omitUndefined({ turn }),
   });
   log.compactions.push({ seq: row.lastSeq, archiveId: input.archiveId });
-  // Without a turn around it, the summary is final at once.
+  // Without a turn around it, the summary is immediately final.
   if (turn === undefined) log.sealedSeq = log.lastSeq;
   touch(db, log);
   const { notice, archiveId: newConversationId } = input;
@@ -73,7 +73,7 @@ export function compact(db: MemoryDatabase, owner: string, input: CompactInput):
   };
 }
 
-/** The same compaction again: what it wrote, and the turn it opened as long as its node still has it. */
+/** Handles a repeated compaction: returns what it wrote, and the turn it opened as long as its node still has it. */
 function compactedBefore(db: MemoryDatabase, log: Log, input: CompactInput): CompactResult | undefined {
   const row = log.rowsById.get(input.summary.id);
   const archive = findLog(db, log.owner, input.archiveId);

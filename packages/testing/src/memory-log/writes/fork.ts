@@ -46,7 +46,7 @@ export function fork(db: MemoryDatabase, owner: string, input: ForkInput): ForkR
   };
 }
 
-/** A log that continues another one after `atSeq`, with its settings and what was in force there. */
+/** Adds a log that continues another one after `atSeq`, with its settings and the compactions in force there. */
 export function addFork(
   db: MemoryDatabase,
   origin: Log,

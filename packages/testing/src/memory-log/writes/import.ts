@@ -108,7 +108,7 @@ function addTurn(db: MemoryDatabase, log: Log, given: ImportInput["turns"][numbe
   return turn;
 }
 
-/** Refuses what would not be a log: seqs with gaps, ids that come twice, turns without their rows. */
+/** Refuses entries that would not be a log: seqs with gaps, repeated ids, turns without their rows. */
 function checkPlaces({ entries, turns }: ImportInput): void {
   let last = 0;
   const ids = new Set<string>();
@@ -143,7 +143,7 @@ function lastSeqOf(entries: readonly ImportedEntry[]): number {
   return last === undefined ? 0 : last.firstSeq + Math.max(1, last.message.content.length) - 1;
 }
 
-/** Whether the log begins with all that is imported, message by message and turn by turn. */
+/** Returns true if the log begins with everything that is imported, message by message and turn by turn. */
 function holds(log: Log, input: ImportInput): boolean {
   const lastSeq = lastSeqOf(input.entries);
   if (log.sealedSeq < lastSeq) return false;

@@ -32,7 +32,7 @@ import { inputsOf } from "../reads/inputs.js";
 import { report } from "../report.js";
 import { heldLease, reopen, staleFence } from "./lease.js";
 
-/** Writes the requests of a step. Those that are there already stay as they are. */
+/** Writes the requests of a step. Existing ones stay as they are. */
 export function addInputs(
   db: MemoryDatabase,
   log: Log,
@@ -66,7 +66,7 @@ export function addRunningInputs(db: MemoryDatabase, owner: string, input: AddIn
   touch(db, log);
 }
 
-/** The messages with the responses that are in force in place of those that came too late. */
+/** Returns the messages with the responses that are in force in place of those that came too late. */
 export function withDecisions(
   db: MemoryDatabase,
   log: Log,
@@ -142,7 +142,7 @@ export function respond(db: MemoryDatabase, owner: string, request: RespondInput
   return { outcome: "recorded", log: log.number, ...record(db, log, input, request.response, request.node) };
 }
 
-/** Records a response; where the turn waits, reopens it. Whoever holds it then writes the entry. */
+/** Records a response; if the turn waits, reopens it. The node that holds it then writes the entry. */
 function record(
   db: MemoryDatabase,
   log: Log,
@@ -161,7 +161,7 @@ function record(
   return { turnId, response, lease: reopen(db, log, active, node) };
 }
 
-/** The same decision, whoever made it and however it came. */
+/** Returns true for the same decision, regardless of its sender and channel. */
 function isSame(left: InputResponseEntry, right: InputResponseEntry): boolean {
   return decisionText(left) === decisionText(right);
 }

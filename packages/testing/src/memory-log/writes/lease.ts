@@ -29,7 +29,10 @@ import {
 import { queueStateOf } from "../record.js";
 import { rowsBetween } from "../view.js";
 
-/** The open lease, if it is the given one's with that fence: the check that every write of a turn begins with. */
+/**
+ * Returns the open lease, if it is the given turn's with that fence: the check that every write of a turn begins
+ * with.
+ */
 export function heldLease(log: Log, turnId: TurnId, fence: number): Active {
   const { active } = log;
   if (active?.turnId === turnId && active.fence === fence) return active;
@@ -108,7 +111,7 @@ function hand(log: Log, active: Active, node: string): Lease {
   return leaseOf(log, active);
 }
 
-/** Takes a turn out of waiting: it runs again, in the hand of a node or of nobody. */
+/** Takes a turn out of waiting: it runs again, held by a node or by none. */
 export function reopen(db: MemoryDatabase, log: Log, active: Active, node: string): Lease {
   const turn = log.turnsById.get(active.turnId);
   if (turn !== undefined) turn.waitedMs += Math.max(0, db.clock.now() - (active.waitingSince ?? 0));
@@ -172,7 +175,7 @@ export function deliver(log: Log, entries: readonly QueueEntry[], turnId: TurnId
   }
 }
 
-/** Opens a turn with what waits, if it may: the steers together, else the first entry. */
+/** Opens a turn with the waiting messages, if it may: the steers together, otherwise the first entry. */
 export function openNextTurn(
   db: MemoryDatabase,
   log: Log,
@@ -191,8 +194,8 @@ export function openNextTurn(
 }
 
 /**
- * Ends the lease and lets the queue go on. Where this node does not want the next turn, it opens without a
- * holder, so that whoever claims leases next finds it: nothing that waits is left lying.
+ * Ends the lease and lets the queue continue. If this node does not want the next turn, it opens without a holder, so
+ * that the next node that claims leases finds it: no waiting message is left behind.
  */
 export function endLease(
   db: MemoryDatabase,
@@ -209,7 +212,7 @@ export function endLease(
   return next.openNext ? { next: opened, nextTurnId: opened.turnId } : { nextTurnId: opened.turnId };
 }
 
-/** A turn that an earlier, repeated call opened, as long as the caller still holds it as it was opened. */
+/** Returns a turn that an earlier, repeated call opened, as long as the caller still holds it as it was opened. */
 export function stillOpened(log: Log, turnId: TurnId, node: string): OpenedTurn | undefined {
   const { active } = log;
   const turn = log.turnsById.get(turnId);
@@ -226,7 +229,7 @@ export function stillOpened(log: Log, turnId: TurnId, node: string): OpenedTurn 
   };
 }
 
-/** Where a call that ended a lease is repeated: the same answer, as long as nothing has happened since. */
+/** Handles a repeated call that ended a lease: returns the same result, as long as nothing has happened since. */
 function endedBefore(
   log: Log,
   request: { fence: number; next: NextTurn },

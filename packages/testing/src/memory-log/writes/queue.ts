@@ -72,7 +72,7 @@ function edit(log: Log, operation: QueueOperation & { op: "edit" }): void {
 
 function remove(log: Log, id: string): void {
   const receipt = log.receipts.get(id);
-  // Taken out before: the same call again.
+  // Removed before: the same call again.
   const gone = receipt?.outcome === "queued" && receipt.turnId === undefined;
   if (gone && !log.queue.some((entry) => entry.id === id)) return;
   const entry = waiting(log, id);
@@ -80,7 +80,7 @@ function remove(log: Log, id: string): void {
   if (log.queue.length === 0) log.queuePaused = false;
 }
 
-/** The entry, if it still waits. One that was delivered can no longer be changed. */
+/** Returns the entry, if it still waits. One that was delivered can no longer be changed. */
 function waiting(log: Log, id: string, name = "messageId"): QueueEntry {
   const entry = log.queue.find((each) => each.id === id);
   if (entry !== undefined) return entry;
@@ -92,7 +92,7 @@ function waiting(log: Log, id: string, name = "messageId"): QueueEntry {
   throw invalidField(name, "no such message waits");
 }
 
-/** The new text in place of the old, at the head of whatever else the message holds. */
+/** Replaces the old text with the new one, before everything else that the message holds. */
 function withText(message: ConversationMessage, text: string): ConversationMessage {
   const others = message.content.filter((part) => part.type !== "text");
   return { ...message, content: [{ type: "text", text }, ...others] };

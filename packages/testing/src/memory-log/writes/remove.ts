@@ -5,8 +5,8 @@ import { findLog, type Log, leaveNotice, type MemoryDatabase, ownerOf } from "..
 import { keepUsage } from "../usage.js";
 
 /**
- * Takes a conversation away, with its archives and, with `cascade`, all that continues it. Forks that stay keep
- * the rows they share: the log itself lives on without a name, as long as one of them continues it.
+ * Removes a conversation, with its archives and, with `cascade`, everything that continues it. Forks that stay keep
+ * the rows they share: the log itself remains without a name, as long as one of them continues it.
  */
 export function remove(
   db: MemoryDatabase,
@@ -33,7 +33,7 @@ export function remove(
       if (messages.get(messageId) === each) messages.delete(messageId);
     for (const turnId of each.turnsById.keys()) if (turns.get(turnId) === each) turns.delete(turnId);
   }
-  // Leaves before what they continue, so that a chain without living forks goes as a whole.
+  // Forks before the logs they continue, so that a chain without living forks is removed as a whole.
   for (const each of gone.reverse()) shrink(db, each);
   const removed = gone.reverse().map(({ id: each, number }) => ({ id: each, log: number }));
   const conversationIds = removed.map((each) => each.id);
@@ -47,7 +47,7 @@ function isUnused(db: MemoryDatabase, log: Log, forMs: number | undefined): bool
   return !isRunning && log.lastActivityAt <= db.clock.now() - forMs;
 }
 
-/** Finds conversations that nobody uses any more. */
+/** Finds conversations that are no longer used. */
 export function findUnused(db: MemoryDatabase, query: UnusedQuery): { owner: string; id: ConversationId }[] {
   const isMeant = (log: Log) =>
     "temporary" in query
@@ -60,7 +60,7 @@ export function findUnused(db: MemoryDatabase, query: UnusedQuery): { owner: str
 }
 
 function collect(db: MemoryDatabase, log: Log, cascade: boolean, gone: Log[]): void {
-  // A log that lost its name before is not named again, but what continues it may still live.
+  // A log that was removed before is not returned again, but its forks may still exist.
   const living = db.logs.get(log.number) === log;
   if (living) gone.push(log);
   for (const fork of log.forks) {
@@ -68,7 +68,7 @@ function collect(db: MemoryDatabase, log: Log, cascade: boolean, gone: Log[]): v
   }
 }
 
-/** Drops from a log without a name what no fork sees. */
+/** Drops from a log without a name the rows that no fork sees. */
 function shrink(db: MemoryDatabase, log: Log): void {
   if (db.logs.get(log.number) === log) return;
   let shared = -1;

@@ -5,7 +5,7 @@ import { createScriptedProvider } from "../../provider/scripted-provider.js";
 import { ofType, only, type RuntimeTopicCase } from "../world.js";
 import { callsFor, isSummary, shownTo, summing } from "./summing.js";
 
-/** A tool whose answers are long and different. */
+/** Creates a tool whose answers are long and different. */
 function reader(words: number) {
   let reads = 0;
   return {
@@ -18,7 +18,7 @@ function reader(words: number) {
   };
 }
 
-/** Summing up in the middle of a turn, before a request grows too long. */
+/** Cases of compaction in the middle of a turn, before a request grows too long. */
 export const automaticCompactionCases: RuntimeTopicCase[] = [
   {
     name: "a long turn is compacted in its middle, goes on, and can recall what was summed up",

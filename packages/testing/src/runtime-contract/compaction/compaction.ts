@@ -14,7 +14,7 @@ async function turns(world: World, node: TestNode, count: number): Promise<strin
   return conversationId;
 }
 
-/** Summing up by hand: the log stays whole, only the context reads the summary. */
+/** Cases of compaction by hand: the log stays whole, only the context uses the summary. */
 export const compactionCases: RuntimeTopicCase[] = [
   {
     name: "a compaction by hand does what its preview said; the log stays whole, and the model reads the summary",

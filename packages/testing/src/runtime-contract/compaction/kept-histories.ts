@@ -4,19 +4,21 @@ import { text, toolCall } from "../../provider/script.js";
 import type { RuntimeTopicCase, TestNode, World } from "../world.js";
 import { callsFor, summing } from "./summing.js";
 
-/** The texts that the newest answer was asked for with. */
+/** Returns the texts of the request for the newest answer. */
 function shown(node: TestNode): string[] {
   const messages: readonly ProviderMessage[] = callsFor(node, "answer").at(-1)?.params.messages ?? [];
   return messages.map(({ content }) => content.map((part) => String(part.text ?? part.type)).join(" "));
 }
 
-/** A turn, and what its model was shown. */
+/** Runs a turn, and returns what its model was shown. */
 async function asked(world: World, node: TestNode, conversationId: string, question: string) {
   await world.turn(node, question, { conversationId });
   return shown(node);
 }
 
-/** What a node keeps of a conversation between requests is never shown in place of what the log says. */
+/**
+ * Cases of kept histories: what a node keeps of a conversation between requests is never shown in place of the log.
+ */
 export const keptHistoryCases: RuntimeTopicCase[] = [
   {
     name: "a request goes on from the node's last one, and holds what other nodes have added",

@@ -2,18 +2,18 @@ import type { ProviderCallParams } from "@parley/core/ports";
 import { type Script, text } from "../../provider/script.js";
 import type { TestNode, World } from "../world.js";
 
-/** Whether a call asks for a summary. */
+/** Returns true if a call requests a summary. */
 export function isSummary({ messages }: ProviderCallParams): boolean {
   const [first] = messages;
   return first?.role === "system" && String(first.content[0]?.text).includes("memory of a conversation");
 }
 
-/** The text of everything that a call was shown. */
+/** Returns the text of everything that a call was shown. */
 export function shownTo(params: ProviderCallParams | undefined): string {
   return JSON.stringify(params?.messages ?? []);
 }
 
-/** A node whose model answers questions one way and sums up another. */
+/** Starts a node whose model answers questions and summarizes with different scripts. */
 export function summing(
   world: World,
   scripts: { summary?: () => Script; answer?: (index: number) => Script },
@@ -30,6 +30,6 @@ export function summing(
   });
 }
 
-/** The calls for a summary, or the others. */
+/** Returns the calls for a summary, or the others. */
 export const callsFor = (node: TestNode, kind: "summary" | "answer") =>
   node.provider.calls.filter(({ params }) => isSummary(params) === (kind === "summary"));

@@ -3,7 +3,7 @@ import { check, checkEqual } from "../../contract-case.js";
 import { fail, text, usage } from "../../provider/script.js";
 import { only, type RuntimeTopicCase, type TestNode } from "../world.js";
 
-/** A model's window as it is learned: from what, for whom, and for how long. */
+/** Cases of learning a model's window: the evidence, the owners it holds for, and its expiry. */
 export const windowCases: RuntimeTopicCase[] = [
   {
     name: "no answer to a short request keeps anyone from asking the provider again",
@@ -136,7 +136,7 @@ function asOwner(node: TestNode, owner: string): TestNode {
   return { ...node, me: node.runtime.forOwner(owner) };
 }
 
-/** The window that the gauge shows, the same in the detail and in a snapshot. */
+/** Returns the window that the gauge shows, the same in the detail and in a snapshot. */
 async function windowOf(node: TestNode, conversationId: string): Promise<number> {
   const { contextWindow = 0 } = await node.me.meta(conversationId);
   return contextWindow;

@@ -13,7 +13,10 @@ async function twoTurns(world: World, node: TestNode): Promise<string> {
 
 const counting = (_: unknown, index: number) => [text(`Answer ${index + 1}.`)];
 
-/** Forks share the log up to a point; edit and regenerate are forks with a message; deleting always succeeds. */
+/**
+ * Cases of forks, which share the log up to a point; edit and regenerate are forks with a message; deleting always
+ * succeeds.
+ */
 export const forkCases: RuntimeTopicCase[] = [
   {
     name: "a fork shares the log up to a sealed turn and goes on by itself",

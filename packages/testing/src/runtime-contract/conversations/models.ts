@@ -9,7 +9,7 @@ interface TwoModels {
   readonly two: ScriptedProvider;
 }
 
-/** A node whose default is `test/one`, with `test/two` beside it. */
+/** Starts a node whose default is `test/one`, with `test/two` beside it. */
 async function twoModels(world: World, options: Parameters<World["node"]>[0] = {}): Promise<TwoModels> {
   const two = createScriptedProvider(() => [text("I am two."), usage(3, 3)]);
   const node = await world.node({
@@ -22,7 +22,10 @@ async function twoModels(world: World, options: Parameters<World["node"]>[0] = {
 const purposes = (provider: ScriptedProvider) =>
   provider.calls.map(({ params }) => params.metadata?.extensions?.["parley.purpose"] ?? "step");
 
-/** A conversation goes on with its model: nothing goes to another vendor because a choice was left out. */
+/**
+ * Cases of models: a conversation continues with its model, and nothing goes to another vendor because a choice was
+ * omitted.
+ */
 export const modelCases: RuntimeTopicCase[] = [
   {
     name: "a conversation goes on with the model of its last turn, and tells which one is in use and why",

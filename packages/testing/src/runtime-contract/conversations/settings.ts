@@ -7,7 +7,7 @@ import { createScriptedProvider } from "../../provider/scripted-provider.js";
 import { adder } from "../turns/turns.js";
 import { always, only, type RuntimeTopicCase, testModel } from "../world.js";
 
-/** What a turn is made of, what is told around it, and who may see it. */
+/** Cases of a turn's settings, of the events around it, and of access to it. */
 export const settingsCases: RuntimeTopicCase[] = [
   {
     name: "effort and instructions come from the turn, else the conversation, else the configuration",

@@ -21,7 +21,7 @@ async function untilGone(world: World, node: TestNode, id: string): Promise<void
   }, "the conversation is gone");
 }
 
-/** Conversations that are deleted at the end. */
+/** Cases of conversations that are deleted at the end. */
 export const temporaryCases: RuntimeTopicCase[] = [
   {
     name: "a temporary conversation is in no list and no search, and has no generated title, until it is kept",

@@ -11,7 +11,7 @@ async function exported(node: TestNode, conversationId: string): Promise<ExportL
   return lines;
 }
 
-/** A conversation with reasoning, tools and a compaction whose newest two messages stay as they are. */
+/** Creates a conversation with reasoning, tools and a compaction whose newest two messages stay as they are. */
 async function conversation(world: World): Promise<{ node: TestNode; conversationId: string }> {
   const node = await summing(
     world,
@@ -30,7 +30,7 @@ async function conversation(world: World): Promise<{ node: TestNode; conversatio
   return { node, conversationId };
 }
 
-/** Conversations that leave and come as lines. */
+/** Cases of conversations that are exported and imported as lines. */
 export const transferCases: RuntimeTopicCase[] = [
   {
     name: "a conversation that moves by its lines shows the same, and its model is shown the same",
@@ -56,7 +56,7 @@ export const transferCases: RuntimeTopicCase[] = [
       for (const of of [conversationId, id]) {
         await world.turn(node, "Go on", { conversationId: of });
         const params = callsFor(node, "answer").at(-1)?.params;
-        // How many messages a summary stands for is not in its lines, and no provider is told of it.
+        // The number of messages that a summary covers is not in its lines, and no provider receives it.
         const messages = params?.messages.map(({ role, content, origin }) => ({ role, content, origin }));
         asked.push({ messages, tools: params?.tools });
       }

@@ -18,7 +18,7 @@ const twoStepLog = [
   "assistant: It is 3.",
 ];
 
-/** What is durable when, and that a store which cannot be reached loses and doubles nothing. */
+/** Cases of durability: an unreachable store loses and doubles nothing. */
 export const durabilityCases: RuntimeTopicCase[] = [
   {
     name: "a tool starts after its call is durable, and its result is durable before the next step",
@@ -154,7 +154,7 @@ export const durabilityCases: RuntimeTopicCase[] = [
   },
 ];
 
-/** One fault in each call that a turn makes of the store. */
+/** Returns cases with one fault in each call that a turn makes to the store. */
 function faultCases(): RuntimeTopicCase[] {
   const methods: [StoreCall["method"], StoreFault[]][] = [
     ["get", ["before"]],
@@ -192,7 +192,7 @@ function faultCases(): RuntimeTopicCase[] {
   );
 }
 
-/** A call that opens a turn fails, and nobody knows whether it did. */
+/** Returns cases in which a call that opens a turn fails with an unknown outcome. */
 function admissionFaultCases(): RuntimeTopicCase[] {
   return (["before", "after"] as const).flatMap((fault): RuntimeTopicCase[] => [
     {

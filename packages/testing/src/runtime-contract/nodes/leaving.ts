@@ -4,7 +4,7 @@ import { hang, pause, text, toolCall } from "../../provider/script.js";
 import { waiting } from "../turns/queue.js";
 import { always, ofType, only, type RuntimeTopicCase, transcript } from "../world.js";
 
-/** A node that shuts down in order: turns finish their step, and others go on. */
+/** Cases of a node that shuts down properly: turns finish their step, and other nodes continue them. */
 export const leavingCases: RuntimeTopicCase[] = [
   {
     name: "a draining node finishes the step, gives the turn back, and another node goes on",

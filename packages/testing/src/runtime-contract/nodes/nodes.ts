@@ -20,7 +20,7 @@ const longTurn = [
   [text("3, 7 and 11.", { size: 1 }), usage(20, 6)],
 ];
 
-/** Several nodes on one store: what one does, the others know, by wake-ups or by polling alone. */
+/** Cases of several nodes on one store: each learns what the others do, by wake-ups or by polling alone. */
 export const nodeCases: RuntimeTopicCase[] = [
   ...[false, true].flatMap((withoutWake): RuntimeTopicCase[] => {
     const how = withoutWake ? "by polling alone" : "with wake-ups";
@@ -156,7 +156,7 @@ export const nodeCases: RuntimeTopicCase[] = [
           ];
           const turnIds: string[] = [];
           for (const node of [here, there, there]) {
-            // At once, so that the other node may not have heard of the turn before.
+            // Immediately, so that the other node may not know of the turn yet.
             await world.idle(node, conversationId);
             const { turnId } = await world.start(node, "Go", { conversationId });
             turnIds.push(turnId);
@@ -329,7 +329,7 @@ export const nodeCases: RuntimeTopicCase[] = [
       const long = "and so on ".repeat(30);
       const here = await world.node({
         script: always(text("One "), text("two "), pause(told), text(long), pause(written), text("three.")),
-        // Nothing is written down until there is much of it.
+        // Nothing is written until there is much of it.
         journal: { intervalMs: 3_600_000, bytes: 250 },
       });
       const there = await world.node();
@@ -341,7 +341,7 @@ export const nodeCases: RuntimeTopicCase[] = [
       checkEqual(near.lines, ["user: Hi", "assistant: One two "], "what was told, but not written down");
       const fold = new FrameFold();
       for (const frame of near.frames) fold.apply(frame);
-      // On the other node nobody knows of the text: the client forgets it, and its connection breaks.
+      // On the other node the text is unknown: the client discards it, and its connection breaks.
       const cut = await world.joined(there, conversationId, fold.state.cursor);
       const reset = cut.frames.findIndex(({ type }) => type === "chat.reset");
       check(reset >= 0, "the client is asked to forget");
@@ -385,7 +385,7 @@ export const nodeCases: RuntimeTopicCase[] = [
   },
 ];
 
-/** What a client shows that has been told all of these frames. */
+/** Returns what a client shows that has received all of these frames. */
 function foldOf(frames: readonly SubscriptionFrame[]): string {
   const fold = new FrameFold();
   for (const frame of frames) fold.apply(frame);

@@ -14,7 +14,7 @@ import {
 
 const interrupted = "[failed: The call was interrupted before it had a result.]";
 
-/** Two nodes, the first of which runs a turn that a client on each of them follows. */
+/** Starts two nodes, the first of which runs a turn that a client on each of them follows. */
 async function running(
   world: World,
   here: TestNode,
@@ -35,7 +35,7 @@ async function takenOver(world: World, isOver: () => boolean): Promise<void> {
   check(took <= world.lease.ttlMs + 2_000, `a take-over within the TTL and 2 s, not ${took} ms`);
 }
 
-/** Everything that clients on both nodes have folded is the log, also on the node that was away. */
+/** Checks that clients on both nodes have folded the log, also on the node that was away. */
 async function checkClients(
   world: World,
   here: TestNode,
@@ -50,7 +50,7 @@ async function checkClients(
   }
 }
 
-/** Nodes that die, lose touch or leave, and the turns that they leave behind. */
+/** Cases of nodes that die, lose contact or leave, and of their turns. */
 export const takeoverCases: RuntimeTopicCase[] = [
   {
     name: "a turn whose node dies in a tool that may be retried goes on elsewhere",
@@ -338,7 +338,7 @@ export const takeoverCases: RuntimeTopicCase[] = [
           index === 0
             ? [text("One "), pause(writing), pause(late), text("two. "), toolCall("act")]
             : [text("Back.")],
-        // It goes on although it was told to stop, as a careless provider does.
+        // It continues although it was stopped, as a careless provider does.
         tools: [tool],
       });
       const { conversationId, turnId } = await world.start(here);
@@ -380,7 +380,7 @@ export const takeoverCases: RuntimeTopicCase[] = [
       const { conversationId, turnId, clients } = await running(world, here, there);
       await world.pass(writing.reached, "the model writes");
       await world.advance(200);
-      // The seal is on its way when the node loses touch, and arrives after another node has sealed.
+      // The seal is in transit when the node loses contact, and arrives after another node has sealed.
       const seal = here.faults.hold("seal");
       writing.open();
       finish.open();

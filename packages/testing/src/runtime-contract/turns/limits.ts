@@ -13,7 +13,7 @@ import {
 } from "../../provider/script.js";
 import { always, ofType, only, type RuntimeTopicCase, transcript } from "../world.js";
 
-/** Every bound, and the refusal or the ending that it has. */
+/** Cases of every limit, with its refusal or ending. */
 export const limitCases: RuntimeTopicCase[] = [
   {
     name: "a node takes no more turns than it may run, but still what waits and what it knows",

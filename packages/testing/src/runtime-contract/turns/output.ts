@@ -20,7 +20,7 @@ const half: ScriptEntry[] = [text('{"name": "Bern"}', { size: 4 }), usage(5, 2)]
 const whole: ScriptEntry[] = [text(bern, { size: 4 }), usage(9, 3)];
 const value = { name: "Bern", people: 134_794 };
 
-/** Turns that have to return data. */
+/** Cases of turns that have to return data. */
 export const outputCases: RuntimeTopicCase[] = [
   {
     name: "an answer that matches is the value of the turn, live, on replay and in the metrics",

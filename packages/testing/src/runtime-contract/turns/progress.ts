@@ -8,7 +8,7 @@ import { always, ofType, type RuntimeTopicCase } from "../world.js";
 const progressIn = (follow: Follow) =>
   ofType(follow.events, "turn-progress").map(({ progress }) => progress?.activity);
 
-/** The state of a turn that shows nothing new: live, and nowhere else. */
+/** Cases of the state of a turn that shows nothing new: published live, and not stored. */
 export const progressCases: RuntimeTopicCase[] = [
   {
     name: "a call that is made again says so, with its cause, until something new can be seen",

@@ -12,7 +12,7 @@ import {
   type World,
 } from "../world.js";
 
-/** A tool that waits at a gate, so that a case can act while a step runs. */
+/** Creates a tool that waits at a gate, so that a case can act while a step runs. */
 export function waiting(at: Gate, name = "wait") {
   return {
     name,
@@ -43,7 +43,7 @@ async function waitIn(
   return ids;
 }
 
-/** A running turn in its tool, at a gate. */
+/** Starts a turn that waits in its tool, at a gate. */
 async function inTool(world: World, answers: (index: number) => string = (index) => `Answer ${index}.`) {
   const at = gate();
   const node = await world.node({
@@ -58,7 +58,7 @@ async function inTool(world: World, answers: (index: number) => string = (index)
   return { at, node, conversationId, turnId, follow };
 }
 
-/** What waits: how it is delivered, and what may be done with it until then. */
+/** Cases of waiting messages: their delivery, and changes until then. */
 export const queueCases: RuntimeTopicCase[] = [
   {
     name: "messages that steer are delivered together at the tool-result boundary, each under its own id",
@@ -130,7 +130,7 @@ export const queueCases: RuntimeTopicCase[] = [
         ],
         "the messages that opened the second turn",
       );
-      // The next turn opened in the same commit, so nobody was told of a pause in between.
+      // The next turn opened in the same commit, so no pause was published in between.
       const statuses = ofType(follow.events, "status").map(({ status }) => status);
       checkEqual(statuses.filter((status) => status === "idle").length, 1, "how often it was idle");
       checkEqual(follow.state.status, "idle", "the status in the end");

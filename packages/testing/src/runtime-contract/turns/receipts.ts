@@ -5,7 +5,7 @@ import { pause, reasoning, text, toolCall, usage } from "../../provider/script.j
 import { always, ofType, only, type RuntimeTopicCase, transcript } from "../world.js";
 import { adder } from "./turns.js";
 
-/** What a send is answered: once per message, whoever asks and however often. */
+/** Cases of receipts: one per message, for every caller and every retry. */
 export const receiptCases: RuntimeTopicCase[] = [
   {
     name: "a message that is not plain data is refused by its name, and leaves no trace",

@@ -7,7 +7,7 @@ import { ofType, only, type RuntimeTopicCase, type TestNode, transcript, type Wo
 const maxBytes = 2_000;
 const long = "y".repeat(5_000);
 
-/** The node's store takes no row above a size. */
+/** Makes the node's store refuse rows above a size. */
 function bound(node: TestNode): void {
   for (const method of ["seal", "commitStep"] as const) {
     node.faults.refuse(method, (input) => {
@@ -19,7 +19,7 @@ function bound(node: TestNode): void {
   }
 }
 
-/** The next so many seals of the node are refused for good. */
+/** Makes the store refuse the next so many seals of the node permanently. */
 function refuseSeals(node: TestNode, times: number): void {
   let left = times;
   node.faults.refuse("seal", () => {
@@ -40,7 +40,7 @@ async function checkGoesOn(world: World, node: TestNode, conversationId: string)
   checkEqual(only(events, "done").reason, "stop", "the reason of the next turn");
 }
 
-/** A store that does not take what a turn leaves behind must not keep its conversation open. */
+/** Cases of refused seals: a store that refuses a turn's rows must not keep its conversation open. */
 export const refusedSealCases: RuntimeTopicCase[] = [
   {
     name: "an answer that is too large for the store is kept as far as it fits, and its conversation goes on",

@@ -7,7 +7,7 @@ import { waiting } from "./queue.js";
 
 const interrupted = "[failed: The call was interrupted before it had a result.]";
 
-/** A stop is a command: what exists is kept, and someone obeys. */
+/** Cases of stops: the partial answer is kept, and a node always obeys. */
 export const stoppingCases: RuntimeTopicCase[] = [
   {
     name: "a stop while the model writes seals what exists as aborted, and stopping again finds nothing",
@@ -22,7 +22,7 @@ export const stoppingCases: RuntimeTopicCase[] = [
       checkEqual(await node.me.stop(conversationId), { abortedTurn: true }, "the stop");
       const before = world.passedMs;
       await world.until(() => follow.has("turn-sealed", turnId), "the turn is sealed");
-      // Where time is real, how long it takes depends on what else the machine has to do.
+      // With real time, the duration depends on the load of the machine.
       const took = world.passedMs - before;
       check(world.isTimeReal || took <= 250, `sealed within 250 ms, not ${took}`);
       follow.checkOrder();
@@ -122,7 +122,7 @@ export const stoppingCases: RuntimeTopicCase[] = [
       name: `a stop from another node is obeyed ${withoutWake ? "with the next heartbeat" : "at once by wake-up"}`,
       async run(world) {
         const at = gate();
-        // Without a heartbeat or a poll for long, only a wake-up can tell.
+        // Without a heartbeat or a poll for long, only a wake-up can notify it.
         const slow = { ttlMs: 60_000, renewMs: 20_000, pollMs: 20_000, stopMs: 60_000 };
         const pace = withoutWake ? {} : { lease: { ...world.lease, ...slow } };
         const here = await world.node({ script: always(text("Half "), pause(at)), withoutWake, ...pace });
@@ -164,7 +164,7 @@ export const stoppingCases: RuntimeTopicCase[] = [
       const before = world.passedMs;
       const events = await world.turnEvents(there, conversationId, turnId);
       const took = world.passedMs - before;
-      // Where time is real, more of it passes on a busy machine than the case has asked for.
+      // With real time, more of it passes on a busy machine than the case has requested.
       check(
         world.isTimeReal || took >= world.lease.stopMs,
         `its node had ${world.lease.stopMs} ms to obey, not ${took}`,

@@ -9,7 +9,7 @@ const done: ScriptEntry[] = [text("Done."), usage(9, 3)];
 const books: ScriptEntry[] = [toolCall("book", { to: "Oslo" }, { id: "k" })];
 const seat = { type: "string", enum: ["aisle", "window"] };
 
-/** A tool that asks for a seat while it runs, and keeps what it was answered. */
+/** Creates a tool that asks for a seat while it runs, and keeps the answers. */
 function booking(answers: ToolAnswer[], more: Partial<Tool<never>> = {}): Tool<never> {
   return {
     name: "book",
@@ -23,7 +23,7 @@ function booking(answers: ToolAnswer[], more: Partial<Tool<never>> = {}): Tool<n
   };
 }
 
-/** A turn whose tool has asked, with a client that follows it. */
+/** Starts a turn whose tool has asked, with a client that follows it. */
 async function asked(world: World, node: TestNode) {
   const conversationId = world.id("c");
   await node.me.create({ id: conversationId });
@@ -42,7 +42,7 @@ function entriesIn({ lines }: Follow): readonly string[] {
   return lines.filter((line) => line.startsWith("system"));
 }
 
-/** Questions that tools ask while they run. */
+/** Cases of questions that tools ask while they run. */
 export const toolQuestionCases: RuntimeTopicCase[] = [
   {
     name: "a tool asks while it runs, is answered through any node, and the turn never waits",

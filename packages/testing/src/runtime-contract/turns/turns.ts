@@ -18,7 +18,7 @@ import {
 } from "../../provider/script.js";
 import { always, ofType, only, type RuntimeTopicCase, transcript } from "../world.js";
 
-/** Says that it adds, and adds. */
+/** A tool that prints a line, and adds. */
 export const adder = {
   name: "add",
   execute({ a, b }: { a: number; b: number }, { output }: { output(data: string): void }) {
@@ -27,7 +27,7 @@ export const adder = {
   },
 };
 
-/** What a turn tells, and that its log, its metrics and its events say the same. */
+/** Cases of a turn's events, which agree with its log and its metrics. */
 export const turnCases: RuntimeTopicCase[] = [
   {
     name: "figures and metadata of a provider that nobody can count with or keep do not cost its answer",
@@ -362,7 +362,7 @@ function failureCases(): RuntimeTopicCase[] {
   }));
 }
 
-/** Neighbours of one kind as one. */
+/** Joins neighbors of one kind. */
 function runs(events: readonly AgentEvent[]): string[] {
   return events.map(({ type }) => type).filter((type, index, all) => type !== all[index - 1]);
 }
@@ -376,7 +376,7 @@ function withoutExtras(step: StepMetrics): StepMetrics {
   };
 }
 
-/** The metrics of a turn as a client builds them from its events. */
+/** Returns the metrics of a turn as a client builds them from its events. */
 function metricsFrom(events: readonly AgentEvent[]): TurnMetrics {
   const done = only(events, "done");
   const none = { inputTokens: 0, outputTokens: 0 };

@@ -7,7 +7,7 @@ import { allow, isWaiting, payment, waits } from "./waiting.js";
 const done: ScriptEntry[] = [text("Done."), usage(9, 3)];
 const asks: ScriptEntry[] = [toolCall("pay", { amount: 3 })];
 
-/** Ends of waiting without an answer. */
+/** Cases of waiting that ends without an answer. */
 export const waitingEndCases: RuntimeTopicCase[] = [
   {
     name: "a request that nobody answers in time is denied, and the turn goes on",
@@ -45,7 +45,7 @@ export const waitingEndCases: RuntimeTopicCase[] = [
         script: [asks, [toolCall("wait")], done],
         tools: [payment(ran), { name: "wait", execute: () => at.wait() }],
         approvals: { expiresMs },
-        // Nobody looks for what has expired.
+        // No node searches for expired requests.
         lease: { claimMs: 0 },
       });
       const { conversationId, turnId, follow, pending } = await waits(world, node);

@@ -10,7 +10,7 @@ const done: ScriptEntry[] = [text("Done."), usage(9, 3)];
 const asks: ScriptEntry[] = [toolCall("pay", { amount: 3 })];
 const dayMs = 24 * 60 * 60_000;
 
-/** Turns that wait while nodes come and go, and what rules and standing approvals make of them. */
+/** Cases of turns that wait while nodes start and stop, and of rules and standing approvals. */
 export const waitingNodeCases: RuntimeTopicCase[] = [
   {
     name: "an answer a day later, on another node than the one that asked, continues the turn",

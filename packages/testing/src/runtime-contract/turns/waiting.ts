@@ -7,7 +7,7 @@ import { type ScriptEntry, text, toolCall, usage } from "../../provider/script.j
 import type { Follow } from "../follow.js";
 import { ofType, only, type RuntimeTopicCase, type TestNode, transcript, type World } from "../world.js";
 
-/** A tool that asks each time, and keeps what it was called with. */
+/** Creates a tool that asks each time, and keeps its arguments. */
 export function payment(ran: string[], more: Partial<Tool<{ amount: number }>> = {}): Tool<never> {
   const pay: Tool<{ amount: number }> = {
     name: "pay",
@@ -47,7 +47,7 @@ export async function waits(
   return { conversationId, turnId, follow, pending };
 }
 
-/** Returns true if the last status that a client was sent says that the turn waits. */
+/** Returns true if the last status that a client was sent reports that the turn waits. */
 export function isWaiting(follow: Follow): boolean {
   return ofType(follow.events, "status").at(-1)?.waiting !== undefined;
 }
@@ -61,7 +61,7 @@ export function allow(node: TestNode, request: PendingRequest | undefined, more:
 
 const done: ScriptEntry[] = [text("Done."), usage(9, 3)];
 
-/** Turns that wait for a person or for the caller. */
+/** Cases of turns that wait for a person or for the caller. */
 export const waitingCases: RuntimeTopicCase[] = [
   {
     name: "a call that needs approval waits without a node, and runs byte for byte as it was approved",

@@ -11,14 +11,14 @@ const mockUsage = {
   outputTokens: { total: 9, text: 6, reasoning: 3 },
 } as const;
 
-/** The end of an answer. */
+/** Returns the end of an answer. */
 export function finish(
   unified: "stop" | "length" | "content-filter" | "tool-calls" | "error" | "other" = "stop",
 ): ModelPart {
   return { type: "finish", finishReason: { unified, raw: unified }, usage: mockUsage };
 }
 
-/** Text in pieces. */
+/** Returns text in pieces. */
 export function said(id: string, ...pieces: readonly string[]): ModelPart[] {
   return [
     { type: "text-start", id },
@@ -27,7 +27,7 @@ export function said(id: string, ...pieces: readonly string[]): ModelPart[] {
   ];
 }
 
-/** A call whose input streams in pieces. */
+/** Returns a call whose input streams in pieces. */
 export function called(toolCallId: string, toolName: string, ...pieces: readonly string[]): ModelPart[] {
   return [
     { type: "tool-input-start", id: toolCallId, toolName },
@@ -37,12 +37,12 @@ export function called(toolCallId: string, toolName: string, ...pieces: readonly
   ];
 }
 
-/** What a model does in one call: its parts, or anything else. */
+/** Behavior of a model in one call: its parts, or a function. */
 export type MockAnswer =
   | readonly ModelPart[]
   | ((signal: AbortSignal | undefined) => ReadableStream<ModelPart>);
 
-/** A model that gives one answer per call, the last one again and again. */
+/** Creates a model that gives one answer per call, and repeats the last one. */
 export function mockModel(...answers: readonly MockAnswer[]): MockLanguageModelV3 {
   let calls = 0;
   return new MockLanguageModelV3({
@@ -57,7 +57,7 @@ export function mockModel(...answers: readonly MockAnswer[]): MockLanguageModelV
   });
 }
 
-/** Parts, and then nothing until the signal aborts; `left` hears of that. */
+/** Sends parts, and then nothing until the signal aborts; `left` is called then. */
 export function hangingAfter(parts: readonly ModelPart[], left: () => void = () => {}): MockAnswer {
   return (signal) =>
     new ReadableStream<ModelPart>({

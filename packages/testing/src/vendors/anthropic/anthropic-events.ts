@@ -1,12 +1,12 @@
 import type { MessagesEvent, StartedBlock } from "@parley/providers/anthropic";
 
-/** A piece of an answer: what it begins with, and its deltas. */
+/** A piece of an answer: its start, and its deltas. */
 interface Piece {
   readonly start: StartedBlock;
   readonly deltas: readonly object[];
 }
 
-/** Text in the given pieces. */
+/** Returns text in the given pieces. */
 export function text(...pieces: readonly string[]): Piece {
   return {
     start: { type: "text", text: "" },
@@ -14,7 +14,7 @@ export function text(...pieces: readonly string[]): Piece {
   };
 }
 
-/** Thinking in the given pieces, then its signature. */
+/** Returns thinking in the given pieces, then its signature. */
 export function thinking(signature: string, ...pieces: readonly string[]): Piece {
   return {
     start: { type: "thinking", thinking: "", signature: "" },
@@ -25,12 +25,12 @@ export function thinking(signature: string, ...pieces: readonly string[]): Piece
   };
 }
 
-/** Thinking that is hidden. */
+/** Returns thinking that is hidden. */
 export function redacted(data: string): Piece {
   return { start: { type: "redacted_thinking", data }, deltas: [] };
 }
 
-/** A call with its argument text in the given pieces. */
+/** Returns a call with its argument text in the given pieces. */
 export function toolUse(id: string, name: string, ...pieces: readonly string[]): Piece {
   return {
     start: { type: "tool_use", id, name, input: {} },
@@ -38,7 +38,7 @@ export function toolUse(id: string, name: string, ...pieces: readonly string[]):
   };
 }
 
-/** A use of one of the API's own tools, whose input streams too. */
+/** Returns a use of one of the API's own tools, whose input streams too. */
 export function serverToolUse(id: string, name: string, input: string): Piece {
   return {
     start: { type: "server_tool_use", id, name, input: {} },
@@ -46,12 +46,12 @@ export function serverToolUse(id: string, name: string, input: string): Piece {
   };
 }
 
-/** Anything else that comes in one piece. */
+/** Returns any other block that comes in one piece. */
 export function whole(start: StartedBlock): Piece {
   return { start, deltas: [] };
 }
 
-/** Text that cites. */
+/** Returns text with citations. */
 export function citing(said: string, ...citations: readonly object[]): Piece {
   return {
     start: { type: "text", text: "", citations: [] },
@@ -62,7 +62,7 @@ export function citing(said: string, ...citations: readonly object[]): Piece {
   };
 }
 
-/** Where an answer ends, and what it cost. */
+/** End of an answer, and its usage. */
 export interface Ending {
   readonly stopReason?: string;
   readonly usage?: object;
@@ -70,7 +70,7 @@ export interface Ending {
   readonly id?: string;
 }
 
-/** All events of an answer, with pings as the API sends them. */
+/** Returns all events of an answer, with pings as the API sends them. */
 export function answer(pieces: readonly Piece[], ending: Ending = {}): MessagesEvent[] {
   const hasCalls = pieces.some(({ start }) => start.type === "tool_use");
   const { stopReason = hasCalls ? "tool_use" : "end_turn", id = "msg_1" } = ending;
@@ -104,7 +104,7 @@ export function answer(pieces: readonly Piece[], ending: Ending = {}): MessagesE
   return events as MessagesEvent[];
 }
 
-/** The events as bytes of server-sent events. */
+/** Returns the events as bytes of server-sent events. */
 export function frames(events: readonly { readonly type?: string }[]): string {
   return events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join("");
 }

@@ -14,10 +14,10 @@ export interface SeenRequest {
   readonly disconnected: Promise<void>;
 }
 
-/** What one answer does. Steps run in order; an event or a text is written as it is. */
+/** Writes one answer. Steps run in order; an event or a text is written as it is. */
 export type Answer = (response: ServerResponse, request: SeenRequest, n: number) => void | Promise<void>;
 
-/** A server on 127.0.0.1 that speaks the protocol of the Messages API. */
+/** A server on 127.0.0.1 that implements the protocol of the Messages API. */
 export interface AnthropicServer {
   /** With the path of the version, as a base URL. */
   readonly url: string;
@@ -26,16 +26,16 @@ export interface AnthropicServer {
 }
 
 /**
- * Starts a server. It refuses what the API would refuse (no key, no version, another path, a body that is not
- * valid) and leaves the rest to the answer; `n` counts requests from 1. The paused answer that a body goes on with
- * is the API's own and not looked into.
+ * Starts a server. It refuses what the API would refuse (no key, no version, another path, a body that is not valid)
+ * and leaves the rest to the answer; `n` counts requests from 1. A paused answer that a body continues is the API's
+ * own and is not checked.
  */
 export async function startAnthropicServer(answerWith: Answer): Promise<AnthropicServer> {
   const seen: SeenRequest[] = [];
   const closed = new Map<Socket, Promise<void>>();
   // Not shorter than a test may pause between two requests on one connection.
   const server = createServer({ keepAliveTimeout: 120_000 }, (incoming, response) => {
-    // Answers destroy sockets on purpose; what this side thinks of that is of no interest.
+    // Answers destroy sockets on purpose; errors of this side are irrelevant.
     incoming.on("error", () => {});
     response.on("error", () => {});
     const parts: Buffer[] = [];
@@ -121,7 +121,7 @@ export function stream(response: ServerResponse, events: readonly { readonly typ
   response.end(frames(events));
 }
 
-/** Streams events and resolves once they are on their way, with the answer still open. */
+/** Streams events and resolves once they are sent, with the answer still open. */
 export function streamOpen(
   response: ServerResponse,
   events: readonly { readonly type?: string }[],
@@ -137,7 +137,7 @@ export function reset(response: ServerResponse): void {
   response.socket?.resetAndDestroy();
 }
 
-/** The base URL of a port that nobody listens on. */
+/** Returns the base URL of a port without a listener. */
 export async function refusedUrl(): Promise<string> {
   const server = await startAnthropicServer(() => {});
   await server.close();

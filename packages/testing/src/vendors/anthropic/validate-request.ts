@@ -2,7 +2,7 @@ import { isWellFormed } from "../well-formed.js";
 
 /** One reason for which the API would refuse a request. */
 export interface RequestProblem {
-  /** Where in the body, such as `messages.2.content.0`. */
+  /** Location in the body, such as `messages.2.content.0`. */
   readonly at: string;
   readonly problem: string;
 }
@@ -17,8 +17,8 @@ const mostBreakpoints = 4;
 const leastBudget = 1_024;
 
 /**
- * Everything for which the API would refuse this body, as far as its shape decides. Empty for a body that it
- * takes. Knows the rules of all current models at once, so it also refuses an answer that is to be gone on with.
+ * Returns every reason for which the API would refuse this body, as far as its shape decides. Empty for a body that
+ * it accepts. Knows the rules of all current models at once, so it also refuses an answer to be continued.
  */
 export function validateRequest(body: unknown): RequestProblem[] {
   const problems: RequestProblem[] = [];
@@ -113,7 +113,7 @@ function checkBlock(block: Fields, role: "user" | "assistant", at: string, repor
       checkUncached(block, role, at, report);
       break;
     default:
-      // Kinds that only the API knows: it takes back from the assistant what it has given.
+      // Kinds that only the API knows: it accepts back from the assistant what it has sent.
       if (typeof type !== "string" || type === "") report(at, "has no type");
       else if (role === "user") report(at, `${type} is not allowed in a user message`);
   }
@@ -156,7 +156,7 @@ function checkSource({ type, source }: Fields, at: string, report: Report): void
   } else report(at, "has an unknown source");
 }
 
-/** Results answer the calls of the message right before, each once, in front of everything else. */
+/** Checks that results answer the calls of the message right before, each once, before everything else. */
 function checkResults(
   content: readonly Fields[],
   before: readonly Fields[],
@@ -181,7 +181,7 @@ function checkResults(
   });
 }
 
-/** The API's own tools answer in the same message. */
+/** Checks that the API's own tools answer in the same message. */
 function checkOwnTools(content: readonly Fields[], at: string, report: Report): void {
   const used = new Set<string>();
   const open = new Set<string>();
@@ -300,12 +300,12 @@ function matches(value: unknown, pattern: RegExp): boolean {
   return typeof value === "string" && pattern.test(value);
 }
 
-/** The id of a use of one of the API's own tools. */
+/** Returns the id of a use of one of the API's own tools. */
 function useOf({ type, id }: Fields): string | undefined {
   return type !== "tool_use" && String(type).endsWith("_tool_use") ? String(id) : undefined;
 }
 
-/** The id of the use that a block answers, for answers of the API's own tools. */
+/** Returns the id of the use that a block answers, for answers of the API's own tools. */
 function answerOf({ type, tool_use_id: id }: Fields): string | undefined {
   return type !== "tool_result" && String(type).endsWith("_tool_result") ? String(id) : undefined;
 }

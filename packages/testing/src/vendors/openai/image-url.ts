@@ -1,4 +1,4 @@
-/** Whether an API takes this as the address of an image. */
+/** Returns true if an API accepts this as the address of an image. */
 export function isImageUrl(url: unknown): boolean {
   return (
     typeof url === "string" &&

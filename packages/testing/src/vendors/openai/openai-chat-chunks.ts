@@ -1,6 +1,6 @@
 import { pieces } from "./openai-responses-events.js";
 
-/** What a chat completion says, to be streamed in chunks. */
+/** Content of a chat completion, to be streamed in chunks. */
 export interface ChatAnswer {
   readonly reasoning?: string;
   /** The field that the server streams reasoning in. Default `reasoning_content`. */
@@ -26,12 +26,12 @@ const chatUsage = {
   completion_tokens_details: { reasoning_tokens: 8 },
 };
 
-/** One chunk with a delta. */
+/** Returns one chunk with a delta. */
 export function chatChunk(delta: object, finishReason: string | null = null): object {
   return { ...envelope, choices: [{ index: 0, delta, finish_reason: finishReason }] };
 }
 
-/** The chunks of a whole answer as OpenAI's own server sends them, without the `[DONE]`. */
+/** Returns the chunks of a whole answer as OpenAI's own server sends them, without the `[DONE]`. */
 export function chatChunks(answer: ChatAnswer): object[] {
   const chunks: object[] = [chatChunk({ role: "assistant", content: "" })];
   const field = answer.reasoningField ?? "reasoning_content";

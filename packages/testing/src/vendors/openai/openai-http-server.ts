@@ -18,14 +18,14 @@ export interface Answer {
   json(status: number, body: unknown, headers?: Record<string, string>): void;
   /** Sends events, opening the stream with the first. A text is sent as the data of an event as it is. */
   send(events: readonly (object | string)[]): Promise<void>;
-  /** Sends bytes that are no events. */
+  /** Sends bytes that are not events. */
   raw(text: string, contentType?: string): Promise<void>;
   end(): void;
   /** Resets the connection. */
   reset(): void;
 }
 
-/** What the server does with its n-th request, counted from 1. */
+/** Handles the server's n-th request, counted from 1. */
 export type AnswerScript = (answer: Answer, call: SeenCall, n: number) => void | Promise<void>;
 
 export interface OpenAIHttpServer {
@@ -35,7 +35,7 @@ export interface OpenAIHttpServer {
   close(): Promise<void>;
 }
 
-/** A server on 127.0.0.1 that frames its answers as the API does and otherwise does what its script says. */
+/** Starts a server on 127.0.0.1 that frames its answers as the API does and otherwise follows its script. */
 export async function startOpenAIHttpServer(script: AnswerScript): Promise<OpenAIHttpServer> {
   const seen: SeenCall[] = [];
   const gone = new WeakMap<Socket, Promise<void>>();

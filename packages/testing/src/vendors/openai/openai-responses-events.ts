@@ -30,7 +30,7 @@ const answerUsage = {
   total_tokens: 150,
 };
 
-/** The events of a whole answer, in the API's order, numbered; ids are made from the places of the items. */
+/** Returns the events of a whole answer, in the API's order, numbered; ids are made from the places of the items. */
 export function responsesEvents(
   items: readonly AnswerItem[],
   ending: AnswerEnding = {},
@@ -147,7 +147,7 @@ function messagePart(item: Extract<AnswerItem, { type: "message" | "refusal" }>)
   return { type: "output_text", text: item.text, annotations, logprobs: [] };
 }
 
-/** A text in several pieces, cut without regard to words. */
+/** Cuts a text into several pieces, regardless of words. */
 export function pieces(text: string): string[] {
   const size = Math.max(1, Math.ceil(text.length / 3));
   const cut: string[] = [];

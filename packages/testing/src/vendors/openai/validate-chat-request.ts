@@ -3,9 +3,9 @@ import { isImageUrl } from "./image-url.js";
 import { functionProblems } from "./validate-responses-request.js";
 
 /**
- * Why a server of the chat completions API would refuse a body for its shape; empty for one that all take. As
- * strict as the strictest server met: one system message in front, user and assistant in turn, results right
- * behind their calls, arguments that parse to an object.
+ * Returns the reasons for which a server of the chat completions API would refuse a body for its shape; empty for one
+ * that all accept. As strict as the strictest known server: one system message in front, user and assistant in turn,
+ * results right after their calls, arguments that parse to an object.
  */
 export function validateChatRequest(body: unknown): string[] {
   if (!isRecord(body)) return ["body: must be an object"];

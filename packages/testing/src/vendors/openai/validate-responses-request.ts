@@ -2,9 +2,9 @@ import { isWellFormed } from "../well-formed.js";
 import { isImageUrl } from "./image-url.js";
 
 /**
- * Why the Responses API would refuse a body for its shape; empty for one that it takes. Encodes what the API
- * documents and what its refusals say: roles and their parts, pairs of calls and outputs, reasoning with what
- * followed it, limits of ids, names, metadata and tokens.
+ * Returns the reasons for which the Responses API would refuse a body for its shape; empty for one that it accepts.
+ * Encodes the API's documentation and its error messages: roles and their parts, pairs of calls and outputs,
+ * reasoning with what followed it, limits of ids, names, metadata and tokens.
  */
 export function validateResponsesRequest(body: unknown): string[] {
   if (!isRecord(body)) return ["body: must be an object"];
@@ -83,7 +83,7 @@ function checkTools(body: Fields, say: Say): void {
   }
 }
 
-/** What is wrong with a function's name and schema. */
+/** Returns the errors in a function's name and schema. */
 export function functionProblems(tool: Fields): string[] {
   const problems: string[] = [];
   if (!isName(tool.name)) problems.push("name: must match ^[a-zA-Z0-9_-]{1,64}$");
@@ -165,7 +165,7 @@ function checkCallId(item: Fields, at: string, say: Say): void {
   if (!isText(item.call_id) || item.call_id.length > 64) say(`${at}.call_id: must have 1 to 64 characters`);
 }
 
-/** One output per call, behind it and behind all calls of its batch, before anything else is said. */
+/** Checks that there is one output per call, after it and after all calls of its batch, before anything else. */
 function checkPairs(items: readonly unknown[], chained: boolean, say: Say): void {
   const seen = new Set<unknown>();
   const open = new Set<unknown>();
@@ -188,7 +188,7 @@ function checkPairs(items: readonly unknown[], chained: boolean, say: Say): void
   for (const id of open) say(`input: no tool output found for function call ${String(id)}`);
 }
 
-/** Reasoning belongs in front of what the model made of it. */
+/** Checks that reasoning comes before what the model made of it. */
 function checkReasoning(items: readonly unknown[], say: Say): void {
   const ids = new Set<unknown>();
   for (const [index, item] of items.entries()) {
