@@ -33,8 +33,7 @@ export interface StreamFold<VendorEvent> {
   push(event: VendorEvent): readonly ProviderStreamEvent[];
   /**
    * Returns the remaining events after the last one: nothing (or an `error`) if the provider had not
-   * finished.
-   * `marked` is true if the stream ended with `[DONE]`.
+   * finished. `marked` is true if the stream ended with `[DONE]`.
    */
   end(ending: { readonly marked: boolean }): readonly ProviderStreamEvent[];
   /** True once the answer is complete even if the connection breaks now; `end` is called then. */

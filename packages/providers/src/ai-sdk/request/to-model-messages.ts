@@ -66,8 +66,8 @@ export interface ToAiSdkMessagesOptions {
  * Converts stored messages to messages of the AI SDK. Total: the result is valid for the SDK whatever the
  * history is. Each call has exactly one result, right after it (a missing one is replaced by one that says
  * the call was interrupted); unfinished calls, errors, data and empty content are omitted; a part's
- * `providerMetadata` becomes its
- * `providerOptions`, unchanged. Messages that other writers merged (a call with its result) are split.
+ * `providerMetadata` becomes its `providerOptions`, unchanged. Messages that other writers merged (a call
+ * with its result) are split.
  */
 export function toAiSdkMessages(
   messages: readonly CanonicalMessage[],

@@ -30,8 +30,7 @@ const answerTokens = 4_096;
 
 /**
  * Returns the fields for an effort. Current models take the level; older ones take a number of tokens, which
- * is a part of
- * `max_tokens` and is omitted if it does not fit; still older ones do not think.
+ * is a part of `max_tokens` and is omitted if it does not fit; still older ones do not think.
  */
 export function thinkingFields(
   model: string,
