@@ -2,8 +2,7 @@ import type { JsonObject, JsonValue, OpenUnion } from "../json.js";
 
 /**
  * Kind of input that a turn asks for. `approval`: a person decides whether a call may run. `question`: a
- * person answers.
- * `tool-output`: the caller runs its own tool and submits the output.
+ * person answers. `tool-output`: the caller runs its own tool and submits the output.
  */
 export type InputKind = "approval" | "question" | "tool-output";
 

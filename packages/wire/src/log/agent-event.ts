@@ -15,11 +15,10 @@ import type { TurnReason } from "./turn-reason.js";
  * Order within a turn: `user-message`, `turn-start`; per step `reasoning-delta`s, `text-delta`s and
  * `tool-call`s as the model produces them, `usage`, `step-complete`, then `input-request`s, and in any order
  * `input-response`s, `tool-output`s and `tool-result`s, and at most one `steering`, or an `output-invalid`;
- * then perhaps
- * `error`; and always `done` and `turn-sealed`, also after a stop, a failure or a crash. `status` is outside:
- * `active` before the turn, `idle` after it, unless the next turn follows at once; and `active` with
- * `waiting` in the middle of a turn that continues when a request is answered.
- * `turn-progress` may occur anywhere inside a turn.
+ * then perhaps `error`; and always `done` and `turn-sealed`, also after a stop, a failure or a crash.
+ * `status` is outside: `active` before the turn, `idle` after it, unless the next turn follows at once; and
+ * `active` with `waiting` in the middle of a turn that continues when a request is answered. `turn-progress`
+ * may occur anywhere inside a turn.
  *
  * Guarantees: `input-request`, `input-response`, `tool-result`, `output-invalid`, `steering` and
  * `turn-sealed` are durable when they are seen, and a tool starts only after its call, and the decision on

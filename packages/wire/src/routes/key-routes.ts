@@ -1,8 +1,7 @@
 /**
  * Permission of a key. `read`: every GET. `write`: also everything within its owner, except what people
- * decide.
- * `approve`: answers approvals and questions, and nothing else; no other scope but `admin` includes it.
- * `admin`: all of these, and keys and the doctor.
+ * decide. `approve`: answers approvals and questions, and nothing else; no other scope but `admin` includes
+ * it. `admin`: all of these, and keys and the doctor.
  */
 export type KeyScope = "read" | "write" | "approve" | "admin";
 

@@ -27,8 +27,7 @@ export type SentPart =
  * Over HTTP the response is NDJSON, one `AgentEvent` per line, through `turn-sealed`, or through the `status`
  * with `waiting` if the turn waits for input (the same `messageId` leads back to it), with the conversation's
  * id in the header `X-Conversation-Id`. Disconnecting early does not affect the turn. For a message that was
- * queued by its
- * `ifBusy` the response has status 202 and is a `MessageReceipt` as JSON.
+ * queued by its `ifBusy` the response has status 202 and is a `MessageReceipt` as JSON.
  */
 export interface SendMessageRequest {
   /** An unknown id is created. Absent: a new conversation whose id follows from `messageId`. */
