@@ -1,7 +1,10 @@
 // A conversation with a coding agent, the same at every call: questions, steps with tools, answers, in realistic sizes.
 import { readdirSync, readFileSync } from "node:fs";
 
-/** Code, prose and logs, as they stand in this folder: what an agent reads and writes, and what compresses as that does. */
+/**
+ * Returns code, prose and logs from this folder: content that an agent reads and writes, and that compresses
+ * like it.
+ */
 function readCorpus() {
   const root = new URL("./texts/tuning/", import.meta.url);
   const texts = ["code", "json", "markdown", "prose"].flatMap((kind) =>
@@ -12,7 +15,7 @@ function readCorpus() {
   return texts.join("\n");
 }
 
-/** Numbers from 0 to 1, the same ones each time. */
+/** Creates a generator of numbers from 0 to 1, the same ones each time. */
 function createRandom(seed) {
   let state = seed;
   return () => {
@@ -22,14 +25,14 @@ function createRandom(seed) {
 }
 
 /**
- * The turns, each `{ user, steps, answer }`; a step is a thought, one or two calls and what they return. About 20 KB a
- * turn: four steps, results of 1 to 8 KB.
+ * Returns the turns, each `{ user, steps, answer }`; a step is a thought, one or two calls and their results.
+ * About 20 KB a turn: four steps, results of 1 to 8 KB.
  */
 export function agentTurns(count) {
   const corpus = readCorpus();
   const random = createRandom(7);
   const between = (least, most) => Math.floor(least + random() * (most - least));
-  // Cut at other places and marked, so that no two are alike.
+  // Cut at different places and marked, so that no two are equal.
   const cut = (length) => {
     const start = between(0, corpus.length - length);
     return `${corpus.slice(start, start + length)} ${between(0, 1e9).toString(36)}`;
@@ -59,7 +62,7 @@ export function agentTurns(count) {
   }));
 }
 
-/** Bytes of all that was said, called and returned. */
+/** Returns the bytes of all messages, calls and results. */
 export function contentBytes(turns) {
   let text = "";
   for (const { user, steps, answer } of turns) {

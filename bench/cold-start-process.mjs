@@ -1,8 +1,8 @@
-// Opens a store in a fresh process, writes one line when it can be used, and waits to be ended.
+// Opens a store in a fresh process, writes one line when it can be used, and waits to be terminated.
 const [how, folder] = process.argv.slice(2);
 const startedAt = performance.now();
 let close;
-// Closed properly, so that the next one finds no crash to recover from.
+// Closed properly, so that the next one has no crash to recover from.
 process.once("SIGTERM", async () => {
   await close?.();
   process.exit();
@@ -13,7 +13,7 @@ if (how === "postgres" || how === "pglite") {
   close = () => store.close();
   await store.forOwner("bench").list({ limit: 1 });
 } else {
-  // The database alone, on this thread, as it is delivered.
+  // The database alone, on this thread, as published.
   const { createRequire } = await import("node:module");
   const fromStore = createRequire(import.meta.resolve("@parley/store/pglite"));
   const { PGlite } = await import(fromStore.resolve("@electric-sql/pglite"));

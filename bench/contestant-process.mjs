@@ -1,4 +1,4 @@
-// One contestant in a process of its own: loads it, warms it up, then measures one round per message.
+// One contestant in its own process: loads it, warms it up, then measures one round per message.
 const [scenarioName, caseName, contestantName, url, unitsText] = process.argv.slice(2);
 const units = Number(unitsText);
 const { scenario } = await import(`./scenarios/${scenarioName}.mjs`);
@@ -31,8 +31,8 @@ async function open() {
 }
 
 async function round() {
-  // The young generation only: a full collection, at a moment when no work is in progress, also drops the code that
-  // was compiled for the work, and a short round would then measure the compiler.
+  // The young generation only: a full collection, at a moment when no work is in progress, also drops the
+  // code that was compiled for the work, and a short round would then measure the compiler.
   globalThis.gc?.({ type: "minor" });
   const before = process.cpuUsage();
   const result = await opened.run(units);

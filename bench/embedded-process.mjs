@@ -1,4 +1,4 @@
-// A node on an embedded store in a fresh process: how soon it can be used, what it takes at rest, and what it does.
+// A node on an embedded store in a fresh process: its startup time, its memory when idle, and its work.
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { createProvider, finish, follow, isEvent, load, openNode, PIECE } from "./runtime-node.mjs";
@@ -57,7 +57,7 @@ await node.close();
 await opened.wake.close?.();
 await opened.store.close();
 
-/** Memory of this process and of the server in the folder, each page counted once. */
+/** Returns the memory of this process and of the server in the folder, each page counted once. */
 async function atRest() {
   globalThis.gc?.();
   await new Promise((resolve) => setTimeout(resolve, 1_000));

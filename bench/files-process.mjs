@@ -1,4 +1,5 @@
-// Files in a fresh process: how soon a store with them opens, or what an upload takes of a server's memory.
+// Files in a fresh process: the time to open a store with them, or the memory that an upload takes in a
+// server.
 import { createHash } from "node:crypto";
 
 const [task, engine, folder, amount] = process.argv.slice(2);
@@ -35,7 +36,7 @@ const tasks = {
     }
     return { bytes: (await store.fileUsage()).bytes };
   },
-  /** Uploads a file over a socket, from a process of its own; returns by how much this process has grown at most. */
+  /** Uploads a file over a socket, from a separate process; returns the maximum growth of this process. */
   async upload() {
     const [{ createModelCatalog, createRuntime }, { serve }, { execFile }] = await Promise.all([
       import("@parley/core/runtime"),
@@ -64,7 +65,7 @@ const tasks = {
       }
       return process.memoryUsage();
     };
-    // What is made once, with the first uploads, is no part of an upload.
+    // Memory allocated once, with the first uploads, does not count as part of an upload.
     for (let round = 0; round < 3; round += 1) await send(10 * 2 ** 20);
     const before = await settled();
     let rss = 0;

@@ -1,4 +1,4 @@
-/** Lays rows out in columns; the columns in `right` are aligned to the right. */
+/** Formats rows in columns; the columns in `right` are right-aligned. */
 export function formatTable(columns, rows, right = []) {
   const lines = [columns, ...rows].map((row) => row.map((cell) => String(cell ?? "")));
   const widths = columns.map((_, i) => Math.max(...lines.map((line) => (line[i] ?? "").length)));

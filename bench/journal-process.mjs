@@ -1,4 +1,4 @@
-// One way of keeping the answers of many running turns, in a process of its own: starts, then measures when told to.
+// One way of storing the answers of many running turns, in its own process: starts, then measures on request.
 import { createPacer, PIECE } from "./paced-turns.mjs";
 
 const [mode, url, turnsText, perSecondText] = process.argv.slice(2);
@@ -24,7 +24,7 @@ async function measure(seconds) {
   return { share: (user + system) / 1_000 / took, perSecond: ((pacer.sent - sentBefore) / took) * 1_000 };
 }
 
-/** Turns of a real runtime on PostgreSQL; with the journal off, everything but the journal. */
+/** Runs turns of a real runtime on PostgreSQL; with the journal off, everything but the journal. */
 async function runtime(mode) {
   const [{ createRuntime, createModelCatalog }, { createProviderStream, TextDelta }, { openPostgres }] =
     await Promise.all([
@@ -63,7 +63,10 @@ async function runtime(mode) {
   while (pacer.size < turns) await new Promise((resolve) => setTimeout(resolve, 10));
 }
 
-/** The same bytes at the same pace: one statement per interval, with neither fence nor lock; or the pace alone. */
+/**
+ * Writes the same bytes at the same pace: one statement per interval, with neither fence nor lock; or only
+ * keeps the pace.
+ */
 async function byHand(mode) {
   const answers = Array.from({ length: turns }, (_, index) => ({
     log: 1_000_000 + index,

@@ -1,4 +1,4 @@
-// Measures the contestants of one case: each in a process of its own, the server in another, rounds interleaved.
+// Measures the contestants of one case: each in its own process, the server in another, rounds interleaved.
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { withVersion } from "./package-version.mjs";
@@ -6,7 +6,7 @@ import { median, ratios } from "./summarise.mjs";
 
 const ROUND_LIMIT_MS = 120_000;
 
-/** Returns the figures of each contestant in the order of the scenario, and how each target came out. */
+/** Returns the figures of each contestant in the order of the scenario, and the result of each target. */
 export async function measureCase(scenario, benchCase, { quick, log }) {
   const rounds = quick ? 3 : (benchCase.rounds ?? 9);
   const units = quick ? benchCase.quickUnits : benchCase.units;
@@ -35,7 +35,7 @@ export async function measureCase(scenario, benchCase, { quick, log }) {
   };
 }
 
-/** In another order each round, so that none always follows the same one. */
+/** Returns the values in random order, so that no contestant always follows the same one. */
 function shuffled(values) {
   const order = [...values];
   for (let i = order.length - 1; i > 0; i--) {
@@ -69,7 +69,7 @@ async function startContestant(scenario, benchCase, contestant, { url, units }) 
   const ready = await answer(child).catch((error) => ({ failed: error.message }));
   if (ready.ready) return { ...result, child };
   child.kill();
-  // A peer may be absent; ours and the limit may not.
+  // A peer may be absent; our contestants and the limit may not.
   if (ready.skipped && kind === "peer") return { ...result, skipped: ready.skipped };
   return { ...result, failed: ready.failed ?? ready.skipped };
 }
@@ -87,7 +87,7 @@ async function measureRound(runner) {
   runner.child = undefined;
 }
 
-/** Lets a child end by itself, which also writes its profile under `--cpu-prof`. */
+/** Lets a child exit by itself, which also writes its profile under `--cpu-prof`. */
 async function dismiss(child) {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = once(child, "exit");
@@ -97,7 +97,7 @@ async function dismiss(child) {
   clearTimeout(timer);
 }
 
-/** The next message of a child; rejects when it ends or stays silent instead. */
+/** Returns the next message of a child; rejects if it exits or stays silent instead. */
 function answer(child) {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(

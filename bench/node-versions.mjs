@@ -1,4 +1,4 @@
-// The same scenarios on several versions of Node, and their figures side by side.
+// Runs the same scenarios on several versions of Node, and shows their figures side by side.
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -9,7 +9,7 @@ import { ratioToLimit, time } from "./summarise.mjs";
 
 const runner = fileURLToPath(new URL("./run.mjs", import.meta.url));
 
-/** The binary that an argument of `--node` names: a line ("22"), a version or a path. */
+/** Returns the binary that an argument of `--node` names: a line ("22"), a version or a path. */
 async function binaryOf(wanted) {
   if (existsSync(wanted)) return wanted;
   const version = otherVersions.find((each) => each === wanted || each.startsWith(`${wanted}.`)) ?? wanted;
@@ -21,7 +21,7 @@ async function binaryOf(wanted) {
   return fetchNode(version);
 }
 
-/** The binaries that the arguments of `--node` name, behind the one of this process. */
+/** Returns the binary of this process, followed by those that the arguments of `--node` name. */
 export async function binariesOf(wanted) {
   const binaries = [process.execPath];
   for (const each of wanted) binaries.push(await binaryOf(each));
@@ -36,7 +36,7 @@ export async function runOnVersions(binaries, args, log) {
     const options = { maxBuffer: 2 ** 28 };
     const running = promisify(execFile)(node, [runner, ...args, "--json"], options);
     running.child.stderr?.on("data", (text) => process.stderr.write(text));
-    // With a failure the exit code is 1, and the report says which.
+    // With a failure the exit code is 1, and the report names it.
     const { stdout } = await running.catch((error) => {
       if (error.code !== 1 || error.stdout === "") throw error;
       return error;
@@ -47,8 +47,8 @@ export async function runOnVersions(binaries, args, log) {
 }
 
 /**
- * Texts for the terminal: a table for each case, with a column for each version; what a scenario prints in tables of its
- * own follows version by version.
+ * Returns texts for the terminal: a table for each case, with a column for each version; a scenario's own
+ * tables follow version by version.
  */
 export function sideBySide(reports) {
   const versions = reports.map(({ machine }) => `Node ${machine.node}`);

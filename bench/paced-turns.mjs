@@ -1,11 +1,11 @@
-// Many answers that grow at a steady pace, driven by one timer: what providers send, without providers.
+// Many answers that grow at a steady pace, driven by one timer: the output of providers, without providers.
 
 /** The increment that every answer grows by. */
 export const PIECE = " word";
 
 /**
- * Calls each of the added functions `perSecond` times a second, spread evenly: a tick per millisecond, and a share of
- * them at each. What a late tick missed is made up for.
+ * Calls each of the added functions `perSecond` times a second, spread evenly: a tick per millisecond, and a
+ * share of them at each. Calls missed by a late tick are made up for.
  */
 export function createPacer(perSecond) {
   const turns = [];
@@ -21,7 +21,7 @@ export function createPacer(perSecond) {
     add(turn) {
       turns.push(turn);
     },
-    /** How many increments were sent so far. */
+    /** Number of increments sent so far. */
     get sent() {
       return done;
     },

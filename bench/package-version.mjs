@@ -1,7 +1,7 @@
-// Versions of the peers that are installed here.
+// Installed versions of the peers.
 import { readFileSync } from "node:fs";
 
-/** The installed version of a package; undefined where it is not installed. */
+/** Returns the installed version of a package; undefined if it is not installed. */
 export function packageVersion(name) {
   try {
     const manifest = new URL(`./node_modules/${name}/package.json`, import.meta.url);
@@ -11,7 +11,7 @@ export function packageVersion(name) {
   }
 }
 
-/** A contestant's name with the installed version of its package. */
+/** Returns a contestant's name with the installed version of its package. */
 export function withVersion(name, packageName) {
   const version = packageVersion(packageName);
   return version === undefined ? name : `${name} (${packageName} ${version})`;

@@ -1,4 +1,5 @@
-// The versions of the SDKs that take part: the newest, and the major version before it. Loaded by whoever uses one.
+// The compared versions of the SDKs: the newest, and the major version before it. Loaded by the process that
+// uses one.
 
 export const openaiLibraries = [
   { name: "openai", load: () => import("openai") },

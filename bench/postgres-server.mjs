@@ -1,4 +1,5 @@
-// A private PostgreSQL for scenarios that store something: on 127.0.0.1, in a temporary folder, gone when they end.
+// A private PostgreSQL for scenarios that store something: on 127.0.0.1, in a temporary folder, removed when
+// they end.
 import { execFile, spawn } from "node:child_process";
 import {
   chownSync,
@@ -20,8 +21,8 @@ const user = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {};
 const env = { PATH: process.env.PATH, LC_ALL: "C", TZ: "UTC" };
 
 /**
- * Starts a server with its defaults, which wait for the disk at every commit. Undefined where no PostgreSQL is
- * installed. The caller stops it.
+ * Starts a server with its defaults, which wait for the disk at every commit. Returns undefined if no
+ * PostgreSQL is installed. The caller stops it.
  */
 export async function startPostgres() {
   const bin = findBinaries();
@@ -78,7 +79,8 @@ export async function startPostgres() {
     urlOf: (database) => `postgresql://bench:bench@127.0.0.1:${port}/${database}`,
     pid: child.pid,
     async stop() {
-      // Connections that their owners have ended are still leaving: to cut them off is an error that nobody hears.
+      // Connections that their owners have closed may still be closing: cutting them off would raise an error
+      // without a listener.
       child.kill("SIGTERM");
       const impatient = setTimeout(() => child.kill("SIGINT"), 2_000);
       await closed;
@@ -88,7 +90,7 @@ export async function startPostgres() {
   };
 }
 
-/** CPU time that the server and its backends have taken so far; 0 where the system does not tell. */
+/** Returns the CPU time of the server and its backends so far; 0 if the system does not report it. */
 export function cpuSecondsOf({ pid }) {
   if (process.platform !== "linux") return 0;
   let ticks = 0;
@@ -99,16 +101,16 @@ export function cpuSecondsOf({ pid }) {
       const isServer = Number(entry) === pid;
       if (!isServer && Number(fields[1]) !== pid) continue;
       ticks += Number(fields[11]) + Number(fields[12]);
-      // Backends that have ended are in their parent's account.
+      // The CPU time of exited backends is included in their parent's.
       if (isServer) ticks += Number(fields[13]) + Number(fields[14]);
     } catch {
-      // It ended meanwhile.
+      // It exited meanwhile.
     }
   }
   return ticks / 100;
 }
 
-/** Debian's folders, the newest version first, else the npm package of the store. */
+/** Finds the binaries: Debian's folders, the newest version first, else the npm package of the store. */
 function findBinaries() {
   const debian = "/usr/lib/postgresql";
   const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : [];

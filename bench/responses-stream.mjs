@@ -21,12 +21,12 @@ const WORDS = [
   "\n\n",
 ];
 
-/** The text of the n-th delta. Most are plain ASCII; a few are not, as in real prose. */
+/** Returns the text of the n-th delta. Most are plain ASCII; a few are not, as in real prose. */
 export function deltaText(n) {
   return WORDS[n % 97 === 0 ? 12 + ((n / 97) % 4) : n % 12];
 }
 
-/** The whole stream as a list of encoded events. `textOf` says what the n-th delta is. */
+/** Returns the whole stream as a list of encoded events. `textOf` returns the text of the n-th delta. */
 export function encodeStream(deltas, textOf = deltaText) {
   let sequence = 0;
   const encode = (type, fields) => {

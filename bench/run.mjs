@@ -44,7 +44,7 @@ async function main() {
     for (const { name, title } of scenarios) console.log(`${name.padEnd(16)} ${title}`);
     return 0;
   }
-  // Progress goes to stderr, so that stdout holds the result and nothing else.
+  // Progress goes to stderr, so that stdout contains only the result.
   const log = (line) => console.error(line);
   const say = args.json ? () => {} : (text) => console.log(text);
   const machine = describeMachine();
@@ -91,7 +91,7 @@ async function compareVersions(args, { log, say }) {
 }
 
 function keepOnPage({ name, title }, lines, quick) {
-  // The first line says the name and the title, which the section's heading says as well.
+  // The first line contains the name and the title, which the section's heading contains as well.
   const text = lines.slice(1).join("\n").trim();
   writeSection(
     `bench:${name}`,

@@ -1,4 +1,4 @@
-// A runtime in this process, on the memory store or another, with a provider written down in the scenario.
+// A runtime in this process, on the memory store or another, with a provider defined by the scenario.
 
 export const PIECE = "some text ";
 
@@ -14,7 +14,7 @@ export async function load() {
   return { core, messages, runtime, testing };
 }
 
-/** A provider whose stream is written by `produce`. */
+/** Creates a provider whose stream is written by `produce`. */
 export function createProvider({ messages }, produce) {
   return {
     complete: () => Promise.reject(new Error("not used")),

@@ -1,4 +1,4 @@
-// The server of a scenario in a process of its own, so that only the client's CPU is counted.
+// The server of a scenario in its own process, so that only the client's CPU is counted.
 const [scenarioName, caseName] = process.argv.slice(2);
 const { scenario } = await import(`./scenarios/${scenarioName}.mjs`);
 const benchCase = scenario.cases.find((each) => each.name === caseName);

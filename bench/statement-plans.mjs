@@ -1,9 +1,9 @@
-// Which indexes the store's statements use, asked of a database that is filled already.
+// The indexes that the store's statements use, according to a database that is already filled.
 import { randomUUID } from "node:crypto";
 
 const built = (file) => import(new URL(`../packages/store/dist/${file}`, import.meta.url));
 
-/** Passes everything on and keeps the statements. */
+/** Passes all calls on and records the statements. */
 class RecordingDatabase {
   statements = [];
   #database;
@@ -43,9 +43,9 @@ class RecordingDatabase {
 }
 
 /**
- * Plays a turn and the reads of a page in a conversation, and asks the server how it runs each of their statements:
- * for the values at hand and, where a statement is prepared, for any. Answers with the indexes through which the
- * tables of at least `large` rows were read, and with what read one of them as a whole.
+ * Plays a turn and the reads of a page in a conversation, and asks the server for the plan of each of their
+ * statements: for the values at hand and, if a statement is prepared, for any. Returns the indexes through
+ * which the tables of at least `large` rows were read, and the statements that read one of them as a whole.
  */
 export async function planHotPath({ url, client, owner, conversationId, large }) {
   const [{ openLogStore }, { PostgresDatabase }] = await Promise.all([
@@ -83,7 +83,10 @@ export async function planHotPath({ url, client, owner, conversationId, large })
   }
 }
 
-/** From an admission to the seal, each call again as after a lost answer, and the reads of a window. */
+/**
+ * Runs everything from an admission to the seal, each call repeated as after a lost response, and the reads
+ * of a window.
+ */
 function hotPath(root, owner, conversationId) {
   const store = root.forOwner(owner);
   const node = "node";

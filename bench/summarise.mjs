@@ -8,17 +8,17 @@ export function median(values) {
   return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
-/** Round by round, because rounds close in time share the machine's mood. */
+/** Returns ratios round by round, because rounds close in time share the machine's state. */
 export function ratios(result, against) {
   return result.samples.map((sample, round) => sample / against.samples[round]);
 }
 
-/** The limit that a result is compared with: the one that it names, else the first. */
+/** Returns the limit that a result is compared with: the one that it names, else the first. */
 function limitOf(results, result) {
   return results.find((each) => each.key === result.against) ?? results.find((each) => each.kind === "limit");
 }
 
-/** The ratio of a result to its limit; undefined where one of them was not measured as often. */
+/** Returns the ratio of a result to its limit; undefined if they were not measured equally often. */
 export function ratioToLimit(results, result) {
   const against = limitOf(results, result);
   if (against === undefined || result === against) return 1;
@@ -43,7 +43,7 @@ function ratioText(results, result) {
   return ratio === undefined ? "" : `${ratio.toFixed(2)}x of ${against.key}`;
 }
 
-/** What is missing from the table, then how each target came out. */
+/** Returns what is missing from the table, then the result of each target. */
 export function statementLines({ results, targets }) {
   const skipped = results.filter((result) => result.skipped);
   return [...skipped.map(({ name, skipped: why }) => `SKIPPED  ${name}: ${why}`), ...targetLines(targets)];

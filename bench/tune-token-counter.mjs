@@ -40,7 +40,7 @@ function crossValidate() {
       errors.push({ ...each, error: estimate(each.pieces, weights) / each.exact - 1 });
     }
   }
-  // Of the other scripts there is one text each: left out, nothing is known of its script.
+  // Each of the other scripts has one text: without it, nothing is known of its script.
   print(errors.filter(({ kind }) => kind !== "other"));
 }
 

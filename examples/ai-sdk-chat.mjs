@@ -1,5 +1,6 @@
-// The AI SDK UI face in an application's own Hono server, at its own path and with its own login. A page would use
-// `useChat({ transport })`; here the transport is used as the SDK uses it: one message, its answer, then the history.
+// The AI SDK UI face in an application's own Hono server, at its own path and with its own login. A page
+// would use `useChat({ transport })`; here the transport is called as the SDK calls it: one message, its
+// answer, then the history.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,7 +12,7 @@ import { aiSdkUi, createFaceApp } from "@parley/server/faces";
 import { openPglite } from "@parley/store/pglite";
 import { Hono } from "hono";
 
-// A store of its own in a new folder, as long as the example runs.
+// A separate store in a new folder, removed when the example ends.
 const folder = mkdtempSync(join(tmpdir(), "parley-example-"));
 const { store, wake } = await openPglite({ folder });
 const runtime = await createRuntime({
@@ -28,7 +29,7 @@ const runtime = await createRuntime({
   ]),
 });
 
-// The application knows its users: here by a header, elsewhere by a session.
+// The application identifies its users: here by a header, elsewhere by a session.
 const authenticate = (request) => {
   const user = request.headers.get("x-user");
   return user === null ? undefined : { owner: user };

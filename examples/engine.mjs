@@ -1,4 +1,4 @@
-// The engine alone: one conversation, one tool, words as they come. No server, no database, no key.
+// The engine alone: one conversation, one tool, text as it arrives. No server, no database, no key.
 import {
   DefaultConversationEngine,
   InMemoryConversationStore,

@@ -1,5 +1,5 @@
-// Parley mounted in an application's own Hono app: its routes under /parley beside the application's, on one port. One
-// question is asked over HTTP, the answer is streamed, and a second client reads it from the log.
+// Parley mounted in an application's own Hono app: its routes under /parley beside the application's, on one
+// port. One question is sent over HTTP, the answer is streamed, and a second client reads it from the log.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import { createApp, createSocketServer, createTelemetryHooks } from "@parley/ser
 import { openEmbedded } from "@parley/store/embedded";
 import { Hono } from "hono";
 
-// A store of its own in a new folder, as long as the example runs.
+// A separate store in a new folder, removed when the example ends.
 const folder = mkdtempSync(join(tmpdir(), "parley-example-"));
 const { store, wake } = await openEmbedded({ folder });
 

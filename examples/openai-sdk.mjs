@@ -25,7 +25,7 @@ let events = 0;
 for await (const _event of again) events += 1;
 console.log(`Replayed ${events} events`);
 
-// Behind it, a question whose answer is data.
+// After it, a question whose answer is data.
 const city = await client.responses.create({
   model,
   previous_response_id: first.id,

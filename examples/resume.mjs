@@ -1,4 +1,5 @@
-// A client is cut off in the middle of an answer and comes back with its cursor: nothing is missing, nothing twice.
+// A client is disconnected in the middle of an answer and returns with its cursor: nothing is missing,
+// nothing is repeated.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,7 +7,7 @@ import { createModelCatalog, createRuntime } from "@parley/core/runtime";
 import { DemoProviderAdapter, demoContextWindow } from "@parley/providers/demo";
 import { openEmbedded } from "@parley/store/embedded";
 
-// A store of its own in a new folder, as long as the example runs.
+// A separate store in a new folder, removed when the example ends.
 const folder = mkdtempSync(join(tmpdir(), "parley-example-"));
 const { store, wake } = await openEmbedded({ folder });
 
@@ -27,7 +28,7 @@ const me = runtime.forOwner("me");
 
 const { conversationId, turnId } = await me.send({ message: "A long answer, please", messageId: "m1" });
 
-// The first client leaves after twenty frames. All it keeps is the cursor of the last one.
+// The first client disconnects after twenty frames. It keeps only the cursor of the last one.
 let first = "";
 let cursor = "";
 let seen = 0;
@@ -45,11 +46,11 @@ console.log(`cut off after ${seen} frames, at cursor ${cursor.replace(turnId, "<
 const again = await me.send({ message: "A long answer, please", messageId: "m1" });
 console.log(`sent again: ${again.repeated ? "the same turn" : "a second turn"}`);
 
-// The second client asks for everything behind the cursor.
+// The second client requests everything after the cursor.
 let second = "";
 for await (const frame of me.subscribe(conversationId, cursor)) {
   if (frame.type === "chat.chunks") {
-    // What was committed meanwhile replaces what was provisional, so the first part is told again, whole.
+    // Content committed meanwhile replaces provisional content, so the first part is sent again as a whole.
     for (const { role, chunk } of frame.chunks)
       if (role === "assistant" && chunk.type === "text") first = chunk.text;
     second = "";

@@ -1,7 +1,9 @@
-// Parley's runtime in a terminal, with the demo model and the embedded store: kill it, start it again, go on.
+// Parley's runtime in a terminal, with the demo model and the embedded store: kill it, start it again,
+// continue.
 //
-// Type while it answers: a line steers the running turn, a line that begins with + waits for the next one, and
-// Ctrl-C stops the turn (twice leaves). Without a terminal, the lines of standard input are asked one by one.
+// Type while it answers: a line steers the running turn, a line that starts with + waits for the next one,
+// and Ctrl-C stops the turn (twice exits). Without a terminal, the lines of standard input are sent one by
+// one.
 import { existsSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { styleText } from "node:util";
@@ -45,7 +47,7 @@ const { chunks, latestSeq } = await me.history({ conversationId, limit: 6 });
 
 let running = false;
 let atLineStart = true;
-/** Which part of the answer is being written: another one begins on a line of its own. */
+/** The part of the answer that is being written: another one starts on a new line. */
 let part = "";
 const write = (text) => {
   if (text === "") return;

@@ -10,7 +10,7 @@ import { install, root } from "./install.mjs";
 import { explain } from "./setup.mjs";
 import { summaryLine } from "./summary.mjs";
 
-/** In the order in which they are started; the first one also builds what others look at. */
+/** In the order in which they are started; the first one also builds what others check. */
 const names = [
   "types",
   "lint",
@@ -48,7 +48,7 @@ async function main() {
   }
   if (!options["no-install"]) {
     await install(root, { quiet: true });
-    await install(join(root, "test"), { quiet: true }); // the tests are type-checked with what they import
+    await install(join(root, "test"), { quiet: true }); // the tests are type-checked together with what they import
   }
   const checks = await Promise.all(
     wanted.map(async (name) => ({ name, ...(await import(`./check/${name}.mjs`)) })),

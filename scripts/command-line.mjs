@@ -1,4 +1,4 @@
-// The command line as it is built here.
+// The locally built command line.
 import { runNode } from "./install.mjs";
 
 /** Calls `parley`. Its hints then name a command that exists in a clone. Resolves with the exit code. */

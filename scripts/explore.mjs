@@ -1,5 +1,5 @@
-// `npm run explore`: runs every property test again and again with cases that no run has seen, and names the seeds of
-// those that fail.
+// `npm run explore`: runs every property test repeatedly with new cases, and prints the seeds of those that
+// fail.
 import { randomInt } from "node:crypto";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -46,7 +46,7 @@ async function main() {
   return failed.length > 0 ? 1 : 0;
 }
 
-/** Runs the files once. Gives the files that failed. */
+/** Runs the files once. Returns the files that failed. */
 async function explore(files, seed) {
   const folder = mkdtempSync(join(tmpdir(), "parley-explore-"));
   const file = join(folder, "results.json");
@@ -73,7 +73,7 @@ async function explore(files, seed) {
   }
 }
 
-/** The test files that draw their cases. */
+/** Returns the test files with property tests. */
 function propertyTests(parts) {
   return ["packages", "apps", "test"]
     .flatMap((folder) =>

@@ -1,14 +1,14 @@
-// Other versions of Node than this one, from npm.
+// Installs other versions of Node than this one from npm.
 import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { root, runNpm, SetupError } from "./install.mjs";
 import { withLock } from "./lock.mjs";
 
-/** The newest of each line that is maintained, beside the oldest that is supported, on which `npm test` runs. */
+/** The newest of each maintained line; `npm test` runs on the oldest supported version. */
 export const otherVersions = ["22.23.3", "24.21.0"];
 
-/** Brings a version of Node from npm, once. Resolves with the path of its binary. */
+/** Installs a version of Node from npm, once. Resolves with the path of its binary. */
 export async function fetchNode(version) {
   const folder = join(root, ".cache", "node", version);
   const name = packageName();
@@ -43,7 +43,7 @@ export async function fetchNode(version) {
   return binary;
 }
 
-/** The package of the binary for this platform, of which the npm package `node` chooses one while it is installed. */
+/** Returns the package of the binary for this platform; the npm package `node` chooses it at install time. */
 function packageName() {
   const platform = process.platform === "win32" ? "win" : process.platform;
   return platform === "darwin" && process.arch === "arm64"

@@ -1,5 +1,5 @@
-// Installs what a folder's package-lock.json names, and only when it is not there yet.
-// Plain Node without dependencies: this runs before anything is installed.
+// Installs what a folder's package-lock.json lists, and only if it is not installed yet. Plain Node without
+// dependencies: this runs before anything is installed.
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { constants as access, accessSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -10,22 +10,24 @@ import { withLock } from "./lock.mjs";
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
-/** Lives inside node_modules, so `npm ci` (which empties that folder first) takes a stale claim away with it. */
+/**
+ * Stored inside node_modules, so `npm ci` (which empties that folder first) removes a stale stamp with it.
+ */
 const stampName = ".parley-installed";
 
-/** A failure that the person at the keyboard can do something about: printed without a stack. */
+/** A failure that the user can fix: printed without a stack. */
 export class SetupError extends Error {}
 
 /**
- * Makes sure that `folder` has exactly what its lock file says. Quick when nothing changed. An install made by
- * hand (`npm install`) is accepted when it matches the lock file; anything else is replaced by `npm ci`.
- * Safe to call from several processes at once. Install scripts of dependencies never run.
+ * Makes sure that `folder` has exactly what its lock file lists. Quick if nothing changed. A manual install
+ * (`npm install`) is accepted if it matches the lock file; anything else is replaced by `npm ci`. Safe to
+ * call from several processes at once. Install scripts of dependencies never run.
  */
 export async function install(folder, { quiet = false } = {}) {
   const stamp = expectedStamp(folder);
   if (readStamp(folder) === stamp) return;
   await withLock(join(root, ".cache", `install-${basename(folder)}.lock`), announceWait(quiet), async () => {
-    if (readStamp(folder) === stamp) return; // another process did it while this one waited
+    if (readStamp(folder) === stamp) return; // another process installed it while this one waited
     if (!installedAsLocked(folder)) {
       await npmCi(folder);
       const missing = firstMissing(folder);
@@ -77,7 +79,10 @@ function readLock(path) {
   }
 }
 
-/** npm writes node_modules/.package-lock.json when an install is complete; it lists what was really put there. */
+/**
+ * Returns true if the install matches the lock: npm writes node_modules/.package-lock.json when an install is
+ * complete.
+ */
 function installedAsLocked(folder) {
   const installed = readLock(join(folder, "node_modules", ".package-lock.json"));
   const wanted = readLock(join(folder, "package-lock.json"));
@@ -91,7 +96,7 @@ function installedAsLocked(folder) {
   return !extra && firstMissing(folder) === undefined;
 }
 
-/** The first package of the lock file that this platform needs and that is not on the disk. */
+/** Returns the first package of the lock file that this platform needs and that is not on the disk. */
 function firstMissing(folder) {
   const wanted = readLock(join(folder, "package-lock.json")) ?? {};
   const paths = Object.keys(wanted).filter((path) => path.startsWith("node_modules/"));
@@ -99,7 +104,7 @@ function firstMissing(folder) {
 }
 
 function needed(entry) {
-  // Optional packages that name no platform only serve other optional ones (such as a WebAssembly fallback).
+  // Optional packages without a platform only serve other optional ones (such as a WebAssembly fallback).
   if (entry.optional && !entry.os && !entry.cpu) return false;
   return allows(entry.os, process.platform) && allows(entry.cpu, process.arch) && allows(entry.libc, libc());
 }
@@ -119,7 +124,7 @@ async function npmCi(folder) {
   const started = Date.now();
   const seconds = () => `${((Date.now() - started) / 1000).toFixed(0)} s`;
   console.log(`Installing what ${name(folder)}/package-lock.json names (npm ci) ...`);
-  // npm draws its own progress on a terminal; elsewhere a line now and then shows that it is alive.
+  // npm draws its own progress on a terminal; elsewhere an occasional line shows that it is running.
   const alive = process.stdout.isTTY
     ? undefined
     : setInterval(() => console.log(`  still installing, ${seconds()}`), 10_000);
@@ -133,7 +138,10 @@ async function npmCi(folder) {
   console.log(`Installed in ${seconds()}.`);
 }
 
-/** How to call npm. Under `npm start` the running npm names itself; otherwise it is the one that PATH finds. */
+/**
+ * Returns the command for npm. Under `npm start` the running npm names itself; otherwise it is the one on
+ * PATH.
+ */
 export function npmCommand() {
   const running = process.env.npm_execpath;
   if (running && /npm-cli\.c?js$/.test(running) && existsSync(running)) {
@@ -143,8 +151,9 @@ export function npmCommand() {
 }
 
 /**
- * The environment for calling npm from within an npm script. A choice of workspaces made for the outer command comes
- * down as variables, and would make the inner one fail or pack something else. The cache is one that can be written.
+ * Returns the environment for calling npm from within an npm script. A choice of workspaces made for the
+ * outer command is inherited as variables, and would make the inner one fail or pack something else. The
+ * cache is a writable one.
  */
 export function npmEnvironment() {
   const choiceOfWorkspaces = /^npm_config_(workspaces?|include_workspace_root)$/;
@@ -152,7 +161,7 @@ export function npmEnvironment() {
   return { ...Object.fromEntries(kept), npm_config_cache: writableCache() };
 }
 
-/** npm's cache, or a folder of our own where the home is missing or read-only. */
+/** Returns npm's cache, or our own folder if the home is missing or read-only. */
 function writableCache() {
   const usual = process.env.npm_config_cache ?? join(process.env.HOME ?? homedir(), ".npm");
   try {
@@ -175,8 +184,8 @@ function name(folder) {
 }
 
 /**
- * Resolves with the exit code. While the child runs, its end decides: Ctrl-C reaches it as well (the terminal tells
- * both), and a request to terminate is handed on.
+ * Resolves with the exit code. While the child runs, its exit decides: Ctrl-C reaches it as well (the
+ * terminal signals both), and SIGTERM is forwarded.
  */
 function run(file, args, options) {
   return new Promise((resolve, reject) => {

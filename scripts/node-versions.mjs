@@ -9,7 +9,7 @@ import { setup } from "./setup.mjs";
 import { summaryLine } from "./summary.mjs";
 import { Counts, runVitest } from "./vitest.mjs";
 
-/** What does not depend on PostgreSQL, a browser or the built command line: the rest leans on it. */
+/** Tests that do not depend on PostgreSQL, a browser or the built command line: the rest builds on them. */
 const corePart = [
   ...["wire", "fold", "http", "core", "providers", "tools", "client", "testing"].map(
     (name) => `packages/${name}/`,

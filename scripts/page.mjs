@@ -1,10 +1,10 @@
-// Builds the page when something that it is made of has changed. Plain Node: this runs right after the first install.
+// Builds the page if one of its sources has changed. Plain Node: this runs right after the first install.
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { root, runNode, SetupError } from "./install.mjs";
 
-/** What the page is made of. */
+/** The sources of the page. */
 const sources = ["apps/web", "packages/client", "packages/fold", "packages/wire", "package-lock.json"];
 const left = new Set(["node_modules", "dist", ".cache"]);
 const stamp = join(root, "apps/web/dist/.parley-built");
@@ -17,7 +17,8 @@ export async function buildPage({ quiet = false } = {}) {
   if (!quiet) console.log("Building the page ...");
   const code = await runNode([join(root, "node_modules/vite/bin/vite.js"), "build", "--logLevel", "warn"], {
     cwd: join(root, "apps/web"),
-    // The summary of sizes is the bundler's own; only its warnings belong on the terminal of someone who starts Parley.
+    // The summary of sizes is the bundler's own; only its warnings belong on the terminal of a user who
+    // starts Parley.
     env: { ...process.env, NODE_ENV: "production" },
   });
   if (code !== 0) throw new SetupError("The page does not build; the bundler's words are above.");
@@ -35,7 +36,7 @@ function digest() {
   return hash.digest("hex");
 }
 
-/** Files and folders below a path, tests and what was built left out. */
+/** Returns files and folders below a path, without tests and build output. */
 function filesBelow(path) {
   if (!statSync(join(root, path)).isDirectory()) return [path];
   return readdirSync(join(root, path))

@@ -1,4 +1,4 @@
-// docs/proof.md: each command writes its own section, between markers, and leaves the others as they are.
+// docs/proof.md: each command writes its own section, between markers, and leaves the others unchanged.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { cpus, platform, release, totalmem } from "node:os";
 import { dirname, join } from "node:path";
@@ -12,10 +12,10 @@ it names; nothing here is written by hand. Figures of time are of that machine a
 counts. A line that begins with MISS is a target that was not met.
 `;
 
-/** The sections in the order in which they are read; one that is not listed comes last. */
+/** The sections in reading order; one that is not listed comes last. */
 const order = ["crash", "replay", "security", "soak", "bench"];
 
-/** Replaces the section of that name; `lines` is Markdown. */
+/** Replaces the section with that name; `lines` is Markdown. */
 export function writeSection(id, title, command, lines) {
   const text = existsSync(page) ? readFileSync(page, "utf8") : opening;
   const sections = new Map(
@@ -41,7 +41,7 @@ export function writeSection(id, title, command, lines) {
   return page;
 }
 
-/** A table of Markdown. */
+/** Formats a Markdown table. */
 export function markdownTable(columns, rows) {
   const line = (cells) => `| ${cells.map((cell) => String(cell).replaceAll("|", "\\|")).join(" | ")} |`;
   return [line(columns), line(columns.map(() => "---")), ...rows.map(line)];

@@ -1,4 +1,4 @@
-// `npm run proof:<name>`: sets up, runs one proof, prints what it found and writes it into docs/proof.md.
+// `npm run proof:<name>`: sets up, runs one proof, prints its results and writes them to docs/proof.md.
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// Makes the tree ready to run: the right Node, the dependencies, a build. Under two seconds when nothing changed.
-// Plain Node without dependencies: this is the first thing that runs on a bare machine.
+// Prepares the tree: the right Node, the dependencies, a build. Under two seconds if nothing changed. Plain
+// Node without dependencies: this is the first script that runs on a bare machine.
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -10,7 +10,7 @@ import { removeStale } from "./stale.mjs";
 
 const oldestNode = [20, 19];
 
-/** Installs and builds when needed. Throws a `SetupError` whose message says what to do. */
+/** Installs and builds if needed. Throws a `SetupError` whose message says what to do. */
 export async function setup({ quiet = false } = {}) {
   checkNode(process.versions.node);
   await install(root, { quiet });
@@ -37,7 +37,7 @@ export async function build({ quiet = false } = {}) {
     );
 }
 
-/** The folders of all packages and apps with a TypeScript project, as paths from the root. */
+/** Returns the folders of all packages and apps with a TypeScript project, as paths from the root. */
 export function projects() {
   const folders = ["packages", "apps"].flatMap((group) =>
     existsSync(join(root, group)) ? readdirSync(join(root, group)).map((name) => `${group}/${name}`) : [],
@@ -45,7 +45,7 @@ export function projects() {
   return folders.filter((folder) => existsSync(join(root, folder, "tsconfig.json"))).sort();
 }
 
-/** Prints a failure the way a person wants to read it, and returns the exit code. */
+/** Prints a failure in readable form, and returns the exit code. */
 export function explain(error) {
   console.error(error instanceof SetupError ? `\n${error.message}` : error);
   return 1;

@@ -1,9 +1,9 @@
-// What was compiled from a source that has been moved or removed since. tsc leaves it, and npm would pack it.
+// Compiled files whose source has been moved or removed since. tsc leaves them, and npm would pack them.
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "./install.mjs";
 
-/** Removes compiled files of a project whose source does not exist any more. */
+/** Removes compiled files of a project whose source no longer exists. */
 export function removeStale(folder) {
   const built = join(root, folder, "dist");
   if (!existsSync(built) || !existsSync(join(built, ".tsbuildinfo"))) return;

@@ -1,4 +1,4 @@
-// `npm start`: sets up, then serves the page, the API and the socket. Arguments go on to `parley serve`.
+// `npm start`: sets up, then serves the page, the API and the socket. Arguments are passed to `parley serve`.
 import { runParley } from "./command-line.mjs";
 import { explain, setup } from "./setup.mjs";
 

@@ -1,4 +1,4 @@
-// Draws docs/images/terminal.png anew: a real chat in a real terminal, with the demo model, drawn by Chromium.
+// Draws docs/images/terminal.png again: a real chat in a real terminal, with the demo model, drawn by Chromium.
 //   node scripts/terminal-picture.mjs [file]
 // It is one of the tests of the chat, with its terminal kept at the moment of steering; `npm test` sets up what it needs.
 import { spawn } from "node:child_process";

@@ -1,5 +1,5 @@
-// `npm test`: sets up, brings the test dependencies, runs Vitest, and ends with one plain line: N passed, N failed.
-// Arguments go on to Vitest: `npm test -- packages/http`.
+// `npm test`: sets up, installs the test dependencies, runs Vitest, and ends with one plain line: N passed, N
+// failed. Arguments are passed to Vitest: `npm test -- packages/http`.
 import { join } from "node:path";
 import { install, root } from "./install.mjs";
 import { setup } from "./setup.mjs";
@@ -8,7 +8,7 @@ import { Counts, runVitest } from "./vitest.mjs";
 
 const counts = new Counts();
 
-// Tests read the sources, so they run even when the build fails; that is one failure more.
+// Tests read the sources, so they run even if the build fails; that counts as one more failure.
 await setup({ quiet: true }).catch(counts.failOnce);
 try {
   await install(join(root, "test"), { quiet: true });

@@ -1,23 +1,23 @@
-// Runs Vitest and counts what came of it.
+// Runs Vitest and counts its results.
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { root, runNode } from "./install.mjs";
 import { explain } from "./setup.mjs";
 
-/** Counts of a suite, to which runs and failures of their own are added. */
+/** Counts of a suite: results of runs, and failures outside of them. */
 export class Counts {
   passed = 0;
   failed = 0;
   skipped = 0;
 
-  /** Counts a failure that is no test's, and says what it was. */
+  /** Counts a failure that belongs to no test, and prints it. */
   failOnce = (error) => {
     explain(error);
     this.failed++;
   };
 
-  /** Adds what a run of Vitest reported. A run that proves nothing counts as failed. */
+  /** Adds the report of a Vitest run. A run that proves nothing counts as failed. */
   add({ testResults }, exitCode) {
     const before = this.failed;
     const total = this.passed + this.failed + this.skipped;
@@ -27,7 +27,7 @@ export class Counts {
         else if (test.status === "failed") this.failed++;
         else this.skipped++;
       }
-      // A file that could not be loaded, or whose hooks failed, has no failed test of its own.
+      // A file that could not be loaded, or whose hooks failed, has no failed test.
       if (status === "failed" && !assertionResults.some((test) => test.status === "failed")) this.failed++;
     }
     if (this.passed + this.failed + this.skipped === total) {
@@ -38,13 +38,13 @@ export class Counts {
   }
 }
 
-/** Above this number of failed files a second attempt only costs time: it is no coincidence. */
+/** Above this number of failed files a second attempt is a waste of time: the failures are not random. */
 const mostToRepeat = 5;
 
 /**
- * Runs Vitest with these arguments, by this Node or another one, and adds what it reported. Files that fail run once
- * more, alone, so that a busy machine does not fail the suite; a test that passes then is printed as flaky, and one that
- * fails again is printed once more at the end, where a shortened log still shows it.
+ * Runs Vitest with these arguments, by this Node or another one, and adds its report. Files that fail run
+ * once more, alone, so that a busy machine does not fail the suite; a test that passes then is printed as
+ * flaky, and one that fails again is printed once more at the end, where a shortened log still shows it.
  */
 export async function runVitest(args, counts, options = {}) {
   const first = await reportOf(args, options);
@@ -65,18 +65,18 @@ export async function runVitest(args, counts, options = {}) {
   counts.add(withRepeated(first.results, second.results), second.code);
 }
 
-/** The options among the arguments, without the paths. `--config` has its value behind it. */
+/** Returns the options among the arguments, without the paths. `--config` is followed by its value. */
 function optionsOf(args) {
   return args.filter((arg, at) => arg.startsWith("-") || args[at - 1] === "--config");
 }
 
-/** The results of the first attempt, with those of the repeated files in place of their own. */
+/** Returns the results of the first attempt, with those of the repeated files replaced. */
 function withRepeated(first, second) {
   const repeated = new Map(second.testResults.map((result) => [result.name, result]));
   return { testResults: first.testResults.map((result) => repeated.get(result.name) ?? result) };
 }
 
-/** A line for each failed test or file: where, which, and the first line of what went wrong. */
+/** Returns a line for each failed test or file: its file, its name, and the first line of the error. */
 function failures({ testResults }) {
   return testResults.flatMap(({ name, status, message, assertionResults }) => {
     if (status !== "failed") return [];
@@ -91,7 +91,7 @@ function firstLine(text = "") {
   return text.split("\n", 1)[0].slice(0, 300);
 }
 
-/** The part of a failure's line that is the same in every attempt. */
+/** Returns the part of a failure's line that is the same in every attempt. */
 function nameOf(line) {
   return line.split(" | ").slice(0, 2).join(" | ");
 }

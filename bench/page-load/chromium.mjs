@@ -1,5 +1,5 @@
-// A real browser by its own protocol: starts Chromium, opens one page at a time with nothing in its cache, and tells
-// what it loaded and when.
+// Controls a real browser by its own protocol: starts Chromium, opens one page at a time with an empty cache,
+// and reports what it loaded and when.
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -23,7 +23,10 @@ const args = [
 ];
 const programs = ["chromium", "chromium-browser", "google-chrome-stable", "google-chrome"];
 
-/** The browser that the tests use: `PARLEY_TEST_CHROMIUM`, else one on PATH, else the tests' package from npm. */
+/**
+ * Finds the browser that the tests use: `PARLEY_TEST_CHROMIUM`, else one on PATH, else the tests' package
+ * from npm.
+ */
 async function findChromium() {
   const named = process.env.PARLEY_TEST_CHROMIUM;
   if (named) {
@@ -41,7 +44,10 @@ async function findChromium() {
   return { program: join(folder, "chromium"), env: { ...process.env, LD_LIBRARY_PATH: libraries }, folder };
 }
 
-/** The package unpacks itself into the temporary folder, so it is given one and then put where the tests keep it. */
+/**
+ * Unpacks the package, which uses the temporary folder: it is given one that is then moved to the tests'
+ * cache.
+ */
 async function unpack(tests) {
   const cache = join(tests, "node_modules", ".cache");
   const folder = join(cache, "chromium");
@@ -61,7 +67,7 @@ async function unpack(tests) {
   return folder;
 }
 
-/** Starts the browser; undefined where there is none. */
+/** Starts the browser; returns undefined if there is none. */
 export async function startChromium() {
   const found = await findChromium();
   if (found === undefined) return undefined;
@@ -105,7 +111,7 @@ async function addressOf(child) {
   return undefined;
 }
 
-/** Speaks the protocol over one socket. */
+/** Connects to the protocol over one socket. */
 async function connect(address) {
   const { WebSocket } = await import("ws");
   const socket = new WebSocket(address, { perMessageDeflate: false, maxPayload: 2 ** 28 });
@@ -137,7 +143,7 @@ async function connect(address) {
   };
 }
 
-/** A page in a context of its own. `probe` is run before anything of the page. */
+/** Opens a page in its own context. `probe` runs before any code of the page. */
 async function openPage(browser, probe, network) {
   const { browserContextId } = await browser.send("Target.createBrowserContext");
   const { targetId } = await browser.send("Target.createTarget", { url: "about:blank", browserContextId });
@@ -174,7 +180,9 @@ async function openPage(browser, probe, network) {
       await send("Input.dispatchKeyEvent", { type: "keyDown", ...enter });
       await send("Input.dispatchKeyEvent", { type: "keyUp", ...enter });
     },
-    /** Bytes, as they travelled, of all files that were asked for within so many milliseconds of the navigation. */
+    /**
+     * Returns the transferred bytes of all files requested within this many milliseconds of the navigation.
+     */
     bytesWithin(ms) {
       const files = [...requests.values()].filter(({ type }) =>
         ["Document", "Script", "Stylesheet", "Font", "Image"].includes(type),

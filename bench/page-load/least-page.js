@@ -1,4 +1,4 @@
-// The least page: a field, and text as it comes. No markdown, no history, no socket.
+// A minimal page: a field, and text as it arrives. No markdown, no history, no socket.
 const field = document.createElement("textarea");
 const answers = document.createElement("pre");
 answers.id = "answers";

@@ -1,5 +1,5 @@
-// What a browser loads from, each in a process of its own: our server with a page, the AI SDK behind its page, and a
-// model's API behind both.
+// Servers that a browser loads from, each in its own process: our server with a page, the AI SDK behind its
+// page, and a model's API behind both.
 import { readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { extname } from "node:path";
@@ -7,7 +7,7 @@ import { gzipSync } from "node:zlib";
 import { encodeStream } from "../responses-stream.mjs";
 import { parley } from "../whole-path/servers.mjs";
 
-/** What the model says to everyone, word by word. */
+/** The model's answer to every request, word by word. */
 const answer = "A short one, with **bold words** and a list:\n\n- one\n- two\n\nThat is all.";
 
 const listen = async (server) => {
@@ -15,7 +15,7 @@ const listen = async (server) => {
   return `http://127.0.0.1:${server.address().port}`;
 };
 
-/** A model's API that answers at full speed. */
+/** Starts a model's API that answers at full speed. */
 export async function model() {
   const words = answer.match(/\s*\S+/g);
   const events = encodeStream(words.length, (n) => words[n]);
@@ -28,10 +28,10 @@ export async function model() {
   return `${await listen(server)}/v1`;
 }
 
-/** Our server, on an embedded store, with the page in this folder. */
+/** Starts our server, on an embedded store, with the page in this folder. */
 export const parleyPage = (options) => parley(options);
 
-/** The AI SDK, as its documentation has it, and a page's files, compressed when it starts. */
+/** Starts the AI SDK, as in its documentation, and serves a page's files, compressed at startup. */
 export async function aiSdkPage({ upstream, page }) {
   const [{ convertToModelMessages, streamText }, { createOpenAI }] = await Promise.all([
     import("ai"),

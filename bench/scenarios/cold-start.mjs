@@ -1,4 +1,5 @@
-// From nothing to ready: the embedded store on a new and on an existing folder, and the whole server as one command.
+// Time until ready: the embedded store on a new and on an existing folder, and the whole server as one
+// command.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -11,7 +12,10 @@ import { median } from "../summarise.mjs";
 const opener = fileURLToPath(new URL("../cold-start-process.mjs", import.meta.url));
 const commandLine = fileURLToPath(new URL("../../apps/cli/dist/main.js", import.meta.url));
 
-/** Most memory that a process has had, where the system tells; else what it says itself. */
+/**
+ * Returns the peak memory of a process, if the system reports it; otherwise the value reported by the
+ * process.
+ */
 function peakBytes(pid, fallback) {
   try {
     const status = readFileSync(`/proc/${pid}/status`, "utf8");
@@ -21,7 +25,7 @@ function peakBytes(pid, fallback) {
   }
 }
 
-/** Starts a process, waits for the line that says it is ready, and ends it. */
+/** Starts a process, waits for the line that signals readiness, and ends it. */
 async function start(args, { isReady, env = {}, check = () => {} }) {
   const startedAt = performance.now();
   const child = spawn(process.execPath, args, {
@@ -57,10 +61,10 @@ async function start(args, { isReady, env = {}, check = () => {} }) {
 const open = (how, folder) =>
   start([opener, how, folder], { isReady: (line) => line.startsWith("{") && JSON.parse(line) });
 
-/** The whole server: the command, until it says that all it needs answers. */
+/** Starts the whole server: the command, until it reports that all its dependencies respond. */
 const serve = (folder) =>
   start([commandLine, "serve", "--port", "0", "--store", folder], {
-    // Nothing of this machine's own settings: no key, no file.
+    // Without this machine's own settings: no key, no file.
     env: { OPENAI_API_KEY: "", ANTHROPIC_API_KEY: "", PARLEY_CONFIG: "", NO_COLOR: "1", HOME: folder },
     isReady: (line) => {
       const found = /http:\/\/127\.0\.0\.1:\d+/.exec(line);

@@ -1,4 +1,5 @@
-// One paced answer kept in PostgreSQL while it is streamed: the rows, notifications and log that its deltas cost.
+// One paced answer stored in PostgreSQL while it is streamed: the rows, notifications and write-ahead log of
+// its deltas.
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { packageVersion } from "../package-version.mjs";
@@ -8,7 +9,7 @@ import { createDatabase, walBytes, withClient } from "../turn-stores/postgres-si
 
 const perSecond = 50;
 
-/** Calls `write` so many times at the pace of a model. What a late timer missed is made up for. */
+/** Calls `write` this many times at the pace of a model. Calls missed by a late timer are made up for. */
 async function paced(deltas, write) {
   const startedAt = performance.now();
   for (let sent = 0; sent < deltas; ) {
@@ -19,8 +20,8 @@ async function paced(deltas, write) {
 }
 
 /**
- * The runtime with its journal, and a subscriber of the answer: on the same node, which is alone and then notifies
- * nobody, or on another one.
+ * Opens the runtime with its journal, and a subscriber of the answer: on the same node, which is alone and
+ * then sends no notifications, or on another one.
  */
 async function openParley(url, { hasOtherNode }) {
   const lib = await load();
@@ -62,7 +63,7 @@ async function openParley(url, { hasOtherNode }) {
   };
 }
 
-/** The stream of a workflow, written chunk by chunk and read from the same process. */
+/** Opens the stream of a workflow, written chunk by chunk and read from the same process. */
 async function openWorkflow(url) {
   const { createWorld } = await import("@workflow/world-postgres");
   const setup = new URL("../node_modules/@workflow/world-postgres/bin/setup.js", import.meta.url);
@@ -91,7 +92,9 @@ async function openWorkflow(url) {
   };
 }
 
-/** Deltas before the figures are taken. A node that has heard of no other for 5 s knows that it is alone. */
+/**
+ * Deltas before the figures are taken. A node that has not seen another one for 5 s knows that it is alone.
+ */
 const warmUp = perSecond * 6;
 
 async function measure(server, { url, open, deltas }) {
@@ -125,7 +128,7 @@ async function measure(server, { url, open, deltas }) {
     await listener.close();
     await contestant.close();
   }
-  // Its connections have reported all that they wrote when they are closed, and not much sooner.
+  // Its connections have reported all their writes once they are closed, and not much sooner.
   const rows = (await rowsWritten(url, contestant.schema)) - rowsBefore;
   return { ...result, rows: (rows / (warmUp + deltas)) * 1_000 };
 }
@@ -144,13 +147,16 @@ async function listen(url, channel) {
     get count() {
       return seen.count;
     },
-    /** Notifications that were sent before arrive ahead of the answer to a query. */
+    /** Notifications sent before arrive ahead of the response to a query. */
     settled: () => client.query("SELECT 1"),
     close: () => client.end(),
   };
 }
 
-/** Rows that were inserted into the tables of a schema so far, by connections that have reported them. */
+/**
+ * Returns the number of rows inserted into the tables of a schema so far, by connections that have reported
+ * them.
+ */
 function rowsWritten(url, schema) {
   return withClient(url, async (client) => {
     const { rows } = await client.query(
@@ -192,7 +198,7 @@ export const scenario = {
             `${figures.databaseUs.toFixed(0)} us`,
           ]);
         } catch (error) {
-          // A peer may be absent; ours may not.
+          // A peer may be absent; our contestant may not.
           if (measured.length < 2) throw error;
           statements.push(`SKIPPED  ${name}: ${String(error.message).split("\n")[0]}`);
         }

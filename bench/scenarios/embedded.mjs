@@ -1,4 +1,4 @@
-// The two engines of an embedded store side by side: start, memory, turns, latency, and what they take on the disk.
+// The two engines of an embedded store side by side: start, memory, turns, latency, and disk usage.
 import { execFile } from "node:child_process";
 import { lstatSync, mkdtempSync, readdirSync, realpathSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -26,7 +26,7 @@ function sizeOf(path) {
   return readdirSync(path).reduce((sum, name) => sum + sizeOf(join(path, name)), 0);
 }
 
-/** The folder of an installed package. */
+/** Returns the folder of an installed package. */
 function packageFolder(name) {
   const entry = realpathSync(fromStore.resolve(name));
   return entry.slice(

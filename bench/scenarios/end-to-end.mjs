@@ -1,4 +1,5 @@
-// From a model's API to a client, every delta delivered: the server with its log beside a pipe, and beside the AI SDK.
+// From a model's API to a client, every delta delivered: the server with its log compared with a pipe and
+// with the AI SDK.
 import { mkdtempSync, rmSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -34,9 +35,10 @@ const cases = [
     rounds: 5,
   },
   {
-    // Nothing to share the journal's flush with, and little work to keep a process warm: each has been in use before.
-    // When it comes to rest, V8 collects its memory and throws its optimised code away; at 50 deltas/s that takes a
-    // minute to come back. So each is in use twice, with a rest in between: what is measured is neither before nor in it.
+    // No other turn to share the journal's flush with, and little work to keep a process warm: each was used
+    // before. When idle, V8 collects its memory and discards its optimized code; at 50 deltas/s it takes a
+    // minute to compile it again. So each is used twice, with an idle period in between: neither the first
+    // use nor that period is measured.
     name: "one answer of 400 deltas at a time, 50 deltas/s",
     deltas: 400,
     perSecond: 50,
@@ -91,8 +93,8 @@ function contestants({ databaseUrl, folder }) {
 }
 
 /**
- * So many answers, so many at a time; throws unless all of each came. Returns the share of deltas that came one by one:
- * who joins a turn that has begun gets its beginning in one piece.
+ * Requests this many answers, this many at a time; throws unless each arrived completely. Returns the share
+ * of deltas that arrived one by one: a client that joins a started turn gets its beginning in one piece.
  */
 async function ask(client, { answers, parallel, deltas }) {
   let left = answers;
@@ -115,7 +117,7 @@ async function ask(client, { answers, parallel, deltas }) {
   return heard / (answers * deltas);
 }
 
-/** Answers as they are measured, of all at the same time where they are paced. */
+/** Requests answers as in the measurement, from all at the same time if they are paced. */
 async function warmUp({ deltas, perSecond, parallel, answers }, { quick, running, rounds }) {
   const each = perSecond > 0 ? parallel : answers[quick ? "quick" : "long"];
   const warm = async ({ client }) => {
@@ -128,7 +130,7 @@ async function warmUp({ deltas, perSecond, parallel, answers }, { quick, running
   else for (const contestant of running) await warm(contestant);
 }
 
-/** Answers at full speed, one after the other. */
+/** Requests answers at full speed, one after the other. */
 async function hurry({ deltas, hurried }, { quick, running, upstream }) {
   const answers = hurried[quick ? "quick" : "long"];
   await upstream.figures("hurry");
@@ -177,7 +179,8 @@ async function measure(each, { quick, log, server, folder }) {
       const order = round % 2 === 0 ? running : running.toReversed();
       for (const contestant of order) {
         await contestant.client.prepare(answers);
-        // The young generation alone: V8 throws optimised code away with the old one, in each that has a lot of it.
+        // The young generation alone: V8 discards optimized code with the old one, in each process that has a
+        // lot of it.
         const before = await contestant.child.figures("young-gc");
         const databaseBefore = server === undefined ? 0 : cpuSecondsOf(server);
         contestant.shares.push(await ask(contestant.client, { answers, parallel, deltas }));

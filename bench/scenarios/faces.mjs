@@ -1,5 +1,5 @@
-// A stream of its own for each reader: CPU per delta of the server's process by each face, beside Parley's own socket and
-// the AI SDK's `toUIMessageStreamResponse`.
+// A separate stream for each reader: CPU per delta of the server's process by each face, compared with
+// Parley's own socket and the AI SDK's `toUIMessageStreamResponse`.
 import { cpus } from "node:os";
 import { packageVersion } from "../package-version.mjs";
 import { median } from "../summarise.mjs";
@@ -29,7 +29,7 @@ const contestants = [
   },
 ];
 
-/** Fresh processes: a server and its readers; once to warm up, once measured. */
+/** Starts fresh processes: a server and its readers; once to warm up, once measured. */
 async function stretch({ server: name, way }, { streams, deltas, perSecond }) {
   const server = await startChild("./face-servers.mjs", name, { deltas, perSecond });
   const readers = await startChild("./face-clients.mjs", "read", { url: server.url, way, streams });
@@ -39,7 +39,7 @@ async function stretch({ server: name, way }, { streams, deltas, perSecond }) {
     const { deltas: received } = await readers.figures("read");
     const after = await server.figures();
     const made = streams * deltas;
-    // What was made before a reader had joined comes to it as one.
+    // Deltas from before a reader joined arrive as one.
     if (received < 0.9 * made || received > made) throw new Error(`${received} deltas instead of ${made}`);
     return (after.cpuUs - before.cpuUs) / made;
   } finally {

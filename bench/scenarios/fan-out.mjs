@@ -1,4 +1,4 @@
-// One turn to a thousand sockets: CPU per delivery of the server, beside `ws` with a frame made once.
+// One turn to a thousand sockets: CPU per delivery of the server, compared with `ws` with a frame built once.
 import { cpus } from "node:os";
 import { startPostgres } from "../postgres-server.mjs";
 import { median } from "../summarise.mjs";
@@ -8,15 +8,15 @@ import { startChild } from "../whole-path/child.mjs";
 const conversationId = "fan-out";
 
 /**
- * Fresh processes for one stretch: a server, sockets that follow, a stream of a second that warms the server up, and
- * the one that is measured, from its first event to its last.
+ * Starts fresh processes for one measurement: a server, sockets that follow, a stream of a second that warms
+ * the server up, and the measured one, from its first event to its last.
  */
 async function stretch({ server: name, options, go, subscribe }, { sockets, perSecond, deltas }) {
   const warmUp = perSecond;
   const server = await startChild("./fan-out-servers.mjs", name, { ...options, perSecond, warmUp, deltas });
   const clients = [];
   try {
-    // In two processes, so that they keep up where there are cores for it.
+    // In two processes, so that they keep up if there are enough cores.
     const half = Math.ceil(sockets / 2);
     for (const count of [half, sockets - half])
       clients.push(
@@ -38,8 +38,8 @@ async function stretch({ server: name, options, go, subscribe }, { sockets, perS
 }
 
 /**
- * Waits until every socket has had every delta; throws when nothing comes any more before that. Returns how many
- * messages that were: a turn has some of its own, which are deliveries like the others.
+ * Waits until every socket has received every delta; throws if deliveries stop before that. Returns the
+ * number of messages: a turn has some of its own, which are deliveries like the others.
  */
 async function allHeard(clients, wanted) {
   let last = -1;
@@ -64,7 +64,7 @@ async function sayGo(url) {
     socket.on("error", reject);
   });
   socket.send("go");
-  // It stays until the process ends: it is one of those who listen, but is not counted.
+  // It stays until the process ends: it also receives the stream, but is not counted.
   socket.on("error", () => {});
   return socket;
 }
@@ -129,7 +129,7 @@ export const scenario = {
     ];
     const tables = [];
     try {
-      // With one delta in a write nearly all is the system's work, which differs more from round to round than we do.
+      // With one delta per write nearly all is the system's work, which varies more between rounds than ours.
       for (const { sockets, perSecond, fullRounds, target } of [
         { sockets: 1_000, perSecond: 200, fullRounds: 5, target: 1 },
         { sockets: 1_000, perSecond: 50, fullRounds: 9, target: 1 },

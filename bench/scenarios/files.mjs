@@ -1,4 +1,5 @@
-// Files: what an upload takes of the server's memory, what a file costs in the log, and whether files slow anything else.
+// Files: the memory that an upload takes in the server, the cost of a file in the log, and the effect of
+// files on other work.
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -34,7 +35,7 @@ async function withFolder(work) {
   }
 }
 
-/** The memory that an upload takes beside what the server has anyway. */
+/** Measures the memory that an upload takes in addition to the server's base. */
 async function uploadCase(bytes, log) {
   const rows = [];
   const taken = [];
@@ -73,7 +74,7 @@ async function upload(owner, content, name) {
   });
 }
 
-/** The lines of a conversation of so many messages, of which every `every`th has a file. */
+/** Yields the lines of a conversation of this many messages, of which every `every`th has a file. */
 function* linesOf(id, messages, files, every) {
   const chunks = [];
   for (let n = 0; n < messages; n += 1) {
@@ -102,7 +103,10 @@ function* linesOf(id, messages, files, every) {
   yield* chunks;
 }
 
-/** Bytes of the tables that grow with messages, with their indexes. The bytes of the files are no part of the log. */
+/**
+ * Returns the bytes of the tables that grow with messages, with their indexes. The files' bytes are not part
+ * of the log.
+ */
 async function logBytes(url) {
   return withClient(url, async (client) => {
     await client.query("VACUUM FULL parley.conversation_message, parley.blob_ref");
@@ -207,7 +211,7 @@ async function logCases(server, quick, log) {
   }
 }
 
-/** The start of an embedded store with many bytes of files, beside one without. */
+/** Measures the start of an embedded store with many bytes of files, compared with one without. */
 async function openCase(bytes, rounds, log) {
   return withFolder(async (plain) =>
     withFolder(async (full) => {

@@ -1,4 +1,5 @@
-// A POST of 1 KB JSON to a local server, answered with JSON, with retries and timeouts armed where there are any.
+// A POST of 1 KB JSON to a local server, answered with JSON, with retries and timeouts enabled if there are
+// any.
 import { createServer, Agent as NodeAgent, request as nodeRequest } from "node:http";
 import { openaiLibraries } from "../peer-libraries.mjs";
 
@@ -6,7 +7,7 @@ const TIMEOUT_MS = 30_000;
 const RETRIES = 2;
 const PATH = "/v1/echo";
 
-/** The request: 1 KB of JSON that names its own number, so that the answer can be told from another's. */
+/** Returns the request: 1 KB of JSON with its own number, so that its response can be identified. */
 function payload(number) {
   return { number, model: "gpt-example", input: "x".repeat(940), store: false };
 }
@@ -38,7 +39,7 @@ async function startServer() {
   return `http://127.0.0.1:${server.address().port}`;
 }
 
-/** Sends `units` requests through `post`, so many at a time, and sums what came back. */
+/** Sends `units` requests through `post`, this many at a time, and sums the responses. */
 function sender(post, { inFlight }) {
   return async (units) => {
     let next = 0;

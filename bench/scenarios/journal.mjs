@@ -1,4 +1,5 @@
-// What it costs to journal many running turns to PostgreSQL, beside hand-written inserts of the same bytes.
+// The cost of journaling many running turns to PostgreSQL, compared with hand-written inserts of the same
+// bytes.
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { cpus } from "node:os";
@@ -10,7 +11,7 @@ const turns = 400;
 const perSecond = 50;
 const modes = ["pace", "by hand", "no journal", "journal"];
 
-/** One mode for some seconds: shares of a core in the node and in the database. */
+/** Measures one mode for some seconds: shares of a core in the node and in the database. */
 async function measure(server, mode, { database, warmUpSeconds, seconds }) {
   const url = await createDatabase(server, database);
   const child = fork(new URL("../journal-process.mjs", import.meta.url), [

@@ -1,10 +1,11 @@
-// Joining an answer that has been running for a while: on its own node, and on another one that reads the journal.
+// Joining an answer that has been running for a while: on its own node, and on another one that reads the
+// journal.
 import { startPostgres } from "../postgres-server.mjs";
 import { createProvider, finish, follow, isEvent, load, ms, openNode, PIECE } from "../runtime-node.mjs";
 import { median } from "../summarise.mjs";
 import { createDatabase } from "../turn-stores/postgres-size.mjs";
 
-/** A turn that has told so many deltas and goes no further until it is let go. */
+/** Starts a turn that has published this many deltas and waits until it is released. */
 async function openTurn(lib, deltas, options = {}) {
   let release = () => {};
   const held = new Promise((resolve) => {
@@ -31,7 +32,9 @@ async function openTurn(lib, deltas, options = {}) {
   return { node, owner, conversationId, release };
 }
 
-/** The time until someone who joins has all that was told, and the events it took. */
+/**
+ * Measures the time until a joining subscriber has everything that was published, and the number of events.
+ */
 async function join(owner, conversationId, { deltas, rounds }) {
   const times = [];
   let events = 0;
@@ -62,7 +65,7 @@ async function onOwnNode(lib, deltas) {
   return figures;
 }
 
-/** The turn runs on one node; whoever joins does so on another, which knows it from PostgreSQL alone. */
+/** Runs the turn on one node; subscribers join on another, which knows it from PostgreSQL alone. */
 async function onOtherNode(lib, server, deltas) {
   const { openPostgres } = await import("@parley/store/postgres");
   const url = await createDatabase(server, `join_${deltas}`);
@@ -76,7 +79,7 @@ async function onOtherNode(lib, server, deltas) {
     createProvider(lib, () => {}),
     second,
   );
-  // What has not been journaled yet cannot be known elsewhere: the first join waits for it.
+  // Events that are not journaled yet are unknown on other nodes: the first join waits for them.
   await join(owner, turn.conversationId, { deltas, rounds: 1 });
   const figures = await join(owner, turn.conversationId, { deltas, rounds: 20 });
   turn.release();
@@ -89,7 +92,7 @@ async function onOtherNode(lib, server, deltas) {
   return figures;
 }
 
-/** What a cache of the stream does for someone who comes late: every event again, one by one. */
+/** Replays a cached stream to a late subscriber: every event again, one by one. */
 function replayByHand(deltas) {
   const events = Array.from({ length: deltas }, (_, n) => ({
     type: "chat.delta",
@@ -113,7 +116,7 @@ function replayByHand(deltas) {
   return { time: median(times), events: deltas };
 }
 
-/** The least: the text in one event. */
+/** Replays the minimum: the text in one event. */
 function textByHand(deltas) {
   const delta = PIECE.repeat(deltas);
   const times = Array.from({ length: 50 }, () => {

@@ -1,4 +1,4 @@
-// Many turns at a time from a model's API, journaled and followed: capacity, latency and memory of one node.
+// Many concurrent turns from a model's API, journaled and followed: capacity, latency and memory of one node.
 import { cpus } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import { cpuSecondsOf, startPostgres } from "../postgres-server.mjs";
@@ -8,13 +8,13 @@ import { startChild } from "../whole-path/child.mjs";
 
 const perSecond = 50;
 
-/** Turns at a time, and the longest that 99 of 100 deltas may take: more than through the limit, or in all. */
+/** Concurrent turns, and the maximum latency of 99 of 100 deltas: in addition to the limit's, or in total. */
 const loads = [
   { turns: 400, addedMs: 25 },
   { turns: 600, withinMs: 50 },
 ];
 
-/** One stretch of the load through a server; figures of the time in which all turns run. */
+/** Runs one period of the load through a server; returns figures of the time in which all turns run. */
 async function stretch({ server: name, options, createAll }, { turns, seconds, postgres }) {
   const warmUpSeconds = 4;
   const deltas = perSecond * (seconds + warmUpSeconds + 4);
@@ -57,7 +57,7 @@ async function stretch({ server: name, options, createAll }, { turns, seconds, p
   }
 }
 
-/** Every turn comes to its end. */
+/** Waits until every turn has ended. */
 async function untilSealed(clients, wanted) {
   for (let waited = 0; waited < 120; waited++) {
     const { sealed } = await clients.figures("report");
@@ -67,7 +67,10 @@ async function untilSealed(clients, wanted) {
   throw new Error("not every turn came to its end");
 }
 
-/** A conversation for each of the people; made beforehand, so that each is there from its turn's first event on. */
+/**
+ * Creates a conversation for each user; beforehand, so that each client is subscribed from its turn's first
+ * event on.
+ */
 async function createConversations({ url, started: { secrets } }) {
   const conversations = [];
   for (const secret of secrets) {

@@ -1,4 +1,5 @@
-// A page in a real browser with an empty cache: until one can type, and from Enter until an answer is drawn.
+// A page in a real browser with an empty cache: until the user can type, and from Enter until an answer is
+// drawn.
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,7 +13,7 @@ const servers = "../page-load/servers.mjs";
 const ourPage = here("../../apps/web/dist");
 const limits = { usable: 150_000, answer: 350_000 };
 
-/** What a line of the table stands for. `answered` is asked in the page whenever it has changed. */
+/** Contestants, one per line of the table. `answered` is evaluated in the page whenever it has changed. */
 const contestants = [
   { name: "a field and a <pre>", kind: "limit", answered: `${textOf("#answers")}.includes("That is all.")` },
   {
@@ -40,7 +41,10 @@ const networks = [
   },
 ];
 
-/** Runs in the page before all else: when there was a field, when Enter was pressed, when the answer was drawn. */
+/**
+ * Returns the script that runs in the page before all others: records when the field appeared, when Enter was
+ * pressed, when the answer was drawn.
+ */
 const probe = (answered) => `(() => {
   const seen = { waiting: {} };
   const mark = (name) => { seen[name] ??= performance.now(); seen.waiting[name]?.(); };
@@ -63,12 +67,12 @@ async function load(browser, { url, answered }, network) {
     await page.type("A short answer, please");
     const askedMs = await page.evaluate(`__when("asked")`);
     const answerMs = await within(page.evaluate(`__when("answer")`), "no answer was drawn");
-    // What was asked for before has to be there to be counted.
+    // Files that were requested before must have arrived to be counted.
     await page.evaluate(`new Promise((resolve) => requestIdleCallback(resolve))`);
     return {
       usableMs,
       answerMs: answerMs - askedMs,
-      // Without the moment in which the browser was told to type.
+      // Without the time in which the browser was instructed to type.
       bothMs: usableMs + answerMs - askedMs,
       usableBytes: page.bytesWithin(usableMs),
       answerBytes: page.bytesWithin(answerMs),
@@ -86,7 +90,7 @@ function within(promise, otherwise) {
   return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
 
-/** The page of the peer, built; undefined with the reason why not. */
+/** Builds the page of the peer; returns undefined with the reason if it fails. */
 async function buildPeer(outDir) {
   try {
     const { build } = await import("vite");
@@ -193,7 +197,7 @@ export const scenario = {
       const tables = [];
       for (const { name, emulated } of networks) {
         const measured = runners.map((each) => ({ ...each, samples: [] }));
-        // The first load of each warms up its server and the browser's own caches of code.
+        // The first load of each warms up its server and the browser's own code caches.
         for (const each of measured) await load(browser, each, emulated);
         for (let round = 0; round < rounds; round++) {
           log(`  ${name}: ${round + 1} of ${rounds}`);

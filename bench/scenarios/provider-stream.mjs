@@ -1,4 +1,5 @@
-// A Responses stream through the OpenAI adapter, every delta read with `for await`, beside reading it by hand.
+// A Responses stream through the OpenAI adapter, every delta read with `for await`, compared with reading it
+// by hand.
 import { createServer, Agent as NodeAgent, request as nodeRequest } from "node:http";
 import { aiSdks, openaiLibraries } from "../peer-libraries.mjs";
 import { deltaText, encodeStream } from "../responses-stream.mjs";
@@ -37,7 +38,10 @@ function sendPaced(response, events, perSecond) {
   response.on("close", () => clearInterval(timer));
 }
 
-/** Runs enough streams for `units` deltas, so many at a time; `read` calls back for each delta and at the end. */
+/**
+ * Runs enough streams for `units` deltas, this many at a time; `read` calls back for each delta and at the
+ * end.
+ */
 function reader(read, { deltas, parallel }) {
   return async (units) => {
     const totals = {
@@ -72,7 +76,10 @@ function check({ deltas, characters, ends, streams, perStream }, units) {
   );
 }
 
-/** The limit: cut the text at blank lines, take the data line, parse it. Right for this stream, not for any. */
+/**
+ * The limit: cut the text at blank lines, take the data line, parse it. Correct for this stream, not for
+ * every stream.
+ */
 function createHandSplitter(onDelta, onEnd) {
   let rest = "";
   return (text) => {
@@ -127,7 +134,7 @@ const loadOurs = async () => ({
   ...(await import("@parley/http/node")),
 });
 
-/** The adapter as a turn uses it: the whole port, retries and time limits armed, every event read. */
+/** Opens the adapter as a turn uses it: the whole port, retries and time limits enabled, every event read. */
 function ours(lib, transport, url, options) {
   const httpClient = lib.createDefaultHttpClient({ clientName: "bench", ...(transport && { transport }) });
   const client = lib.createOpenAIHttpClient({ apiKey: "none", baseUrl: url, httpClient });

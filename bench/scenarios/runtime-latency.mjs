@@ -1,4 +1,4 @@
-// What people feel of the runtime on the memory store: many watchers, the first token, stopping.
+// The runtime's latency for users on the memory store: many watchers, the first token, stopping.
 import { setTimeout as delay } from "node:timers/promises";
 import { createProvider, finish, follow, isEvent, load, ms, openNode, PIECE } from "../runtime-node.mjs";
 import { median } from "../summarise.mjs";
@@ -30,7 +30,7 @@ async function manyWatchers(lib, watchers, deltas) {
   return (user + system) / heard;
 }
 
-/** How much later the first token reaches a watcher than it left the provider, from the send on. */
+/** Measures the delay of the first token between the provider and a watcher, from the send on. */
 async function firstToken(lib, rounds) {
   let openedAt = 0;
   const provider = createProvider(lib, async ({ write }) => {

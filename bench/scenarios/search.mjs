@@ -1,10 +1,13 @@
-// Searches of a small owner, alone and beside a large one, and what the index behind them takes.
+// Searches of a small owner, alone and beside a large one, and the size of the index behind them.
 import { cpus } from "node:os";
 import { startPostgres } from "../postgres-server.mjs";
 import { median } from "../summarise.mjs";
 import { createDatabase, walBytes, withClient, withoutWaiting } from "../turn-stores/postgres-size.mjs";
 
-/** Messages of about 60 words out of 20,000, of which few are common and most are rare, as in a language. */
+/**
+ * Creates messages of about 60 words out of 20,000, of which few are common and most are rare, as in a
+ * language.
+ */
 function createTexts(seed) {
   let state = seed;
   const next = () => {
@@ -51,7 +54,10 @@ const queries = {
   "a word that none has": "nothing ",
 };
 
-/** Stores in turn, so that a slow spell of the machine meets all of them: their times, by query. */
+/**
+ * Measures the stores in turn, so that a slow period of the machine affects all of them: their times, by
+ * query.
+ */
 async function measure(stores, rounds) {
   const times = {};
   for (const [name, q] of Object.entries(queries)) {
@@ -74,7 +80,7 @@ async function measure(stores, rounds) {
 
 const bytes = (value) => `${Math.round(value)} B`;
 
-/** Bytes of the index and of the log, after a VACUUM. */
+/** Returns the bytes of the index and of the log, after a VACUUM. */
 function sizes(url) {
   return withClient(url, async (client) => {
     await client.query("VACUUM (ANALYZE)");

@@ -1,4 +1,5 @@
-// What grows with sockets: a turn's latency with many sockets of its owner, its statements, and idle sockets with keys.
+// Costs that grow with sockets: a turn's latency with many sockets of its owner, its statements, and idle
+// sockets with keys.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,14 +18,14 @@ const idleTarget = 0.01;
 const share = (value) => `${(value * 100).toFixed(2)} %`;
 const verdict = (isMet, line) => `${isMet ? "PASS" : "MISS"}  ${line}`;
 
-/** A socket that sends messages and waits for the end of each turn. */
+/** Opens a socket that sends messages and waits for the end of each turn. */
 async function openTalker(url) {
   let onSealed = () => {};
   const socket = await openReader(Number(new URL(url).port), (bytes, start, end) => {
     if (bytes.latin1Slice(start, Math.min(end, start + 80)).includes('"turn-sealed"')) onSealed();
   });
   return {
-    /** Resolves with how long the turn took, from the message to its end. */
+    /** Resolves with the duration of the turn, from the message to its end. */
     turn(conversationId) {
       return new Promise((resolve) => {
         const from = performance.now();
@@ -35,7 +36,7 @@ async function openTalker(url) {
   };
 }
 
-/** Turns one after the other while so many sockets of their owner are open. */
+/** Runs turns one after the other while this many sockets of their owner are open. */
 async function measureTurns(postgres, { sockets, turns, name }) {
   const server = await startChild("./socket-servers.mjs", "parley", {
     store: { url: await createDatabase(postgres, name) },
@@ -53,7 +54,7 @@ async function measureTurns(postgres, { sockets, turns, name }) {
     const times = [];
     for (let turn = 0; turn < turns; turn += 1) times.push(await talker.turn("measured"));
     const { cpuUs } = await server.figures();
-    // What the turns have left to be read and said, but not the polls of a long rest.
+    // The remaining reads and messages of the turns, but not the polls of a long idle period.
     await sleep(500);
     const after = await server.figures("statements");
     const heard = await clients.figures("heard");
@@ -114,7 +115,7 @@ async function growth(postgres, { quick, log }) {
   };
 }
 
-/** What the process and the database do while nothing happens. */
+/** Measures the activity of the process and the database while idle. */
 async function rest(server, postgres, restMs) {
   const before = { node: await server.figures(), database: cpuSecondsOf(postgres) };
   await sleep(restMs);

@@ -1,4 +1,4 @@
-// Reading a streamed model response and parsing the JSON of each event, at full speed and paced as a model sends.
+// Reading a streamed model response and parsing the JSON of each event, at full speed and at a model's pace.
 import { createServer, Agent as NodeAgent, request as nodeRequest } from "node:http";
 import { openaiLibraries } from "../peer-libraries.mjs";
 import { deltaText, encodeStream } from "../responses-stream.mjs";
@@ -7,7 +7,7 @@ const PATH = "/v1/responses";
 const REQUEST = { model: "gpt-example", input: "Tell me about streams.", stream: true };
 const TIMEOUT_MS = 30_000;
 
-/** `?deltas=5000`, and `&perSecond=250` for a stream that sends one delta at a time. */
+/** Starts a server: `?deltas=5000`, and `&perSecond=250` for a stream that sends one delta at a time. */
 async function startServer() {
   const streams = new Map();
   const server = createServer((request, response) => {
@@ -43,7 +43,7 @@ function sendPaced(response, events, perSecond) {
   response.on("close", () => clearInterval(timer));
 }
 
-/** Runs enough streams for `units` deltas, so many at a time, and adds up what they brought. */
+/** Runs enough streams for `units` deltas, this many at a time, and sums their results. */
 function reader(read, url, { deltas, perSecond, parallel }) {
   const query = new URLSearchParams({ deltas, ...(perSecond && { perSecond }) });
   const target = { url, query: Object.fromEntries(query), href: `${url}${PATH}?${query}` };
@@ -77,7 +77,10 @@ function check({ deltas, characters, completed, streams, perStream }, units) {
   );
 }
 
-/** The limit: cut the text at blank lines, take the data line, parse it. Right for this stream, not for any. */
+/**
+ * The limit: cut the text at blank lines, take the data line, parse it. Correct for this stream, not for
+ * every stream.
+ */
 function createHandSplitter(onEvent) {
   let rest = "";
   return (text) => {
@@ -126,7 +129,7 @@ function nodeText(agent, href, onText) {
 
 const loadOurs = async () => ({ ...(await import("@parley/http")), ...(await import("@parley/http/node")) });
 
-/** Our client with retries armed; `read` takes its response. */
+/** Opens our client with retries enabled; `read` takes its response. */
 function ours(lib, transport, url, options, read) {
   const client = lib.createDefaultHttpClient({
     clientName: "bench",
@@ -150,7 +153,7 @@ function ours(lib, transport, url, options, read) {
   );
 }
 
-/** The three ways to read, from the cheapest to the handiest. */
+/** The three ways to read, from the cheapest to the most convenient. */
 const ways = {
   pushed: (lib) => (response, onEvent) =>
     lib.consumeSse(response, { onEvent: ({ data }) => onEvent(JSON.parse(data)) }),

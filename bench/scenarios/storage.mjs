@@ -1,4 +1,5 @@
-// What a long conversation with an agent takes in PostgreSQL: ours through the runtime, and the same one in peers' stores.
+// The size of a long agent conversation in PostgreSQL: ours through the runtime, and the same one in peers'
+// stores.
 import { cpus } from "node:os";
 import { agentTurns, contentBytes } from "../agent-conversation.mjs";
 import { storeNames } from "../package-version.mjs";
@@ -7,12 +8,14 @@ import { openLangGraph } from "../turn-stores/langgraph.mjs";
 import { openMastra } from "../turn-stores/mastra.mjs";
 import { createDatabase, databaseBytes, withClient, withoutWaiting } from "../turn-stores/postgres-size.mjs";
 
-/** As LangChain states it for a 200-turn coding agent of its own: full snapshots, and with delta channels. */
+/**
+ * As published by LangChain for a 200-turn coding agent of its own: full snapshots, and with delta channels.
+ */
 const published = { full: 5_300_000_000, delta: 129_000_000 };
 
 const megabytes = (bytes) => `${(bytes / 1_000_000).toFixed(bytes < 10_000_000 ? 2 : 0)} MB`;
 
-/** A model that says what the conversation says, a few characters at a time. */
+/** Creates a model that answers with the conversation's text, a few characters at a time. */
 function createProvider({ createProviderStream, TextDelta }, answers) {
   return {
     complete: () => Promise.reject(new Error("not used")),
@@ -46,7 +49,7 @@ function createProvider({ createProviderStream, TextDelta }, answers) {
   };
 }
 
-/** Plays the conversation through the runtime; sizes before and after the last turn's seal. */
+/** Plays the conversation through the runtime; returns sizes before and after the last turn's seal. */
 async function playOurs(url, turns) {
   const [{ createRuntime, createModelCatalog }, messages, { openPostgres }] = await Promise.all([
     import("@parley/core/runtime"),
@@ -114,7 +117,7 @@ function journalBytes(url) {
   });
 }
 
-/** Plays it through a peer, turn by turn. */
+/** Plays the conversation through a peer, turn by turn. */
 async function playPeer(url, open, turns, log) {
   const peer = await open(url);
   try {
@@ -169,7 +172,7 @@ async function compare(server, count, { quick, log }) {
       const note = written === undefined ? "" : `${megabytes(written)} handed to it`;
       if (some === turns) rows.push(row(name, bytes, note));
       else {
-        // Each step writes all before it, so the bytes grow with the square of the length.
+        // Each step writes all earlier ones, so the bytes grow with the square of the length.
         const scale = (turns.length / some.length) ** 2;
         rows.push(
           row(

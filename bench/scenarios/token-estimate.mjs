@@ -1,5 +1,5 @@
-// How far token estimates are off, kind by kind, on texts that nothing was tuned on; what calibration makes of it; and
-// how fast they are.
+// The error of token estimates, kind by kind, on texts that nothing was tuned on; the effect of calibration;
+// and their speed.
 import { readTexts } from "../token-fit/read-texts.mjs";
 
 const largestError = 0.08;
@@ -66,7 +66,9 @@ function errorTable(texts, estimators) {
   };
 }
 
-/** Whole requests of one mix to a model: the estimate learns from ten, and is then judged on the next. */
+/**
+ * Sends whole requests of one mix to a model: the estimate learns from ten, and is then judged on the next.
+ */
 async function calibrationTable(texts) {
   const { createTokenCounter } = await import("@parley/core/messages");
   const models = {
@@ -101,7 +103,7 @@ async function calibrationTable(texts) {
   };
 }
 
-/** Each kind is a mix, but the European languages one each; and two of several kinds. */
+/** Returns the mixes: one per kind, one per European language, and two of several kinds. */
 function mixesOf(texts) {
   const named = ({ kind, name }) => (kind === "european" ? name.slice(0, name.indexOf("-")) : kind);
   const of = (...kinds) => texts.filter(({ kind }) => kinds.includes(kind));
@@ -133,7 +135,7 @@ function learn(counter, model, requests, countExactly) {
   return { before: meanSize(before.slice(0, 1)), after: meanSize(after) };
 }
 
-/** Requests like those of conversations of 6 to 40 messages, the same in every run. */
+/** Creates requests like those of conversations of 6 to 40 messages, the same in every run. */
 function requestsOf(messages) {
   let state = 7;
   const next = (below) => {
@@ -154,7 +156,8 @@ function speedTable(texts, estimators, quick) {
   const repeats = quick ? 10 : 40;
   const rounds = quick ? 3 : 9;
   const speeds = new Map(estimators.map(({ name }) => [name, []]));
-  // The first two rounds warm up. Rounds go through all estimators, so that a slow spell of the machine meets each.
+  // The first two rounds warm up. Each round runs all estimators, so that a slow period of the machine
+  // affects each.
   for (let round = -2; round < rounds; round++) {
     for (const { name, count } of estimators) {
       const seconds = cpuSeconds(() => {

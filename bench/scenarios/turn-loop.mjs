@@ -1,12 +1,13 @@
-// What the turn loop, the engine and the runtime add to each delta of an answer, over a bare async iterator.
+// The overhead of the turn loop, the engine and the runtime per delta of an answer, over a bare async
+// iterator.
 import { setImmediate } from "node:timers/promises";
 
 const PIECE = "some text ";
 
 /**
- * A provider that hands out `deltas` pieces of text as fast as they are read. In the middle of an answer it waits for
- * the event loop once, as every provider does that reads from a network: timers are due then, and the collector's
- * background work finds an answer in progress, as it does in a server that works.
+ * Creates a provider that yields `deltas` pieces of text as fast as they are read. In the middle of an answer
+ * it waits for the event loop once, as every provider does that reads from a network: timers are due then,
+ * and the collector's background work finds an answer in progress, as in a working server.
  */
 function createProvider(messages, deltas) {
   return {
@@ -33,7 +34,7 @@ function createProvider(messages, deltas) {
 
 const params = { metadata: { provider: "bench", model: "one" } };
 
-/** The limit: the same pieces through one async iterator, added up. */
+/** The limit: the same pieces through one async iterator, summed. */
 async function* bareIterator(deltas) {
   for (let n = 0; n < deltas; n += 1) yield PIECE;
 }
@@ -94,7 +95,7 @@ const engineTurn = async ({ messages, core }, deltas, n) => {
   return characters;
 };
 
-/** A runtime on the memory store, with one subscriber that counts. */
+/** Opens a runtime on the memory store, with one counting subscriber. */
 async function openRuntime({ messages, runtime, testing, clock }, deltas) {
   const node = await runtime.createRuntime({
     store: testing.createMemoryLogStore({ clock: clock.systemClock }),
@@ -149,10 +150,10 @@ export const scenario = {
       options: { deltas: 5_000 },
     },
     {
-      // Here the cost of a turn itself, admission, window, manifest, seal, is shared by few deltas.
+      // Here the cost of a turn itself (admission, window, manifest, seal) is shared by few deltas.
       name: "answers of 1,000 deltas (10 KB)",
       units: 250_000,
-      // As many as in a whole run: what happens once a turn is compiled only after thousands of turns.
+      // As many as in a whole run: code that runs once per turn is compiled only after thousands of turns.
       quickUnits: 250_000,
       rounds: 9,
       warmUpRounds: 40,
@@ -175,7 +176,7 @@ export const scenario = {
         rounds(options.deltas, async (deltas) => {
           let characters = 0;
           for await (const piece of bareIterator(deltas)) characters += piece.length;
-          // Behind the pieces: among them it would cost each piece something.
+          // After the pieces: among them it would add to the cost of each piece.
           await setImmediate();
           return characters;
         }),
@@ -215,7 +216,8 @@ export const scenario = {
         testing: await import("@parley/testing"),
         clock: await import("@parley/core"),
       }),
-      // A store in memory keeps all it was ever given: with another one for each round, no round pays for the ones before.
+      // An in-memory store keeps everything it was given: with a new one for each round, no round pays for
+      // earlier ones.
       open:
         ({ lib, options }) =>
         async (units) => {

@@ -1,4 +1,5 @@
-// One turn with two tool calls, made durable: the store beside the same rows by hand-written SQL, and beside peers.
+// One turn with two tool calls, made durable: the store compared with the same rows by hand-written SQL, and
+// with peers.
 import { cpus } from "node:os";
 import { storeNames } from "../package-version.mjs";
 import { startPostgres } from "../postgres-server.mjs";
@@ -11,15 +12,15 @@ import { nextId, turnOf } from "../turn-stores/persisted-turn.mjs";
 import { createDatabase, databaseBytes, walBytes, withoutWaiting } from "../turn-stores/postgres-size.mjs";
 import { openRaw } from "../turn-stores/raw.mjs";
 
-/** Turns at the same time, where several conversations write. */
+/** Concurrent turns, where several conversations write. */
 const parallel = 16;
 
-/** Shares of the raw statements' speed that are wanted, and the log that may be written for it. */
+/** Required shares of the raw statements' speed, and the allowed ratio of write-ahead log. */
 const targets = { alone: 0.75, parallel: 0.6, append: 0.5, wal: 2 };
 
 /**
- * So many turns, so many at a time, each worker in conversations of its own of 1,000 turns. `verb` is how a contestant
- * writes them: as turns in four commits, or their messages appended in one call.
+ * Runs this many turns, this many at a time, each worker in its own conversations of 1,000 turns. `verb` is
+ * how a contestant writes them: as turns in four commits, or their messages appended in one call.
  */
 async function runTurns(contestant, { turns, inFlight, verb = "turn" }) {
   contestant.workers ??= {};
@@ -48,7 +49,7 @@ async function measure(contestants, { turns, inFlight, verb, rounds, log }) {
     for (const place of order)
       samples[place].push(await runTurns(contestants[place], { turns, inFlight, verb }));
   }
-  /** How many times as fast one contestant is as another. */
+  /** Returns how many times faster one contestant is than another. */
   const speed = (place, against) =>
     median(samples[place].map(({ ms }, round) => samples[against][round].ms / ms));
   const placeOf = (wanted) => contestants.findIndex(({ key }) => key === wanted);
@@ -70,8 +71,9 @@ const atLeast = (speed, wanted, subject) =>
   `${speed >= wanted ? "PASS" : "MISS"}  ${subject} ${speed.toFixed(2)}x of the raw statements' speed (at least ${wanted}x)`;
 
 /**
- * Bytes that a turn leaves in the database, early and late in conversations of 1,000 turns, and that it writes ahead:
- * of its own commits, and of the search index that is filled behind them, all at once here.
+ * Returns the bytes that a turn leaves in the database, early and late in conversations of 1,000 turns, and
+ * its write-ahead log: of its own commits, and of the search index that is filled after them, all at once
+ * here.
  */
 async function bytesPerTurn(url, contestant, { conversations, turns }) {
   const ids = Array.from({ length: conversations }, nextId);
@@ -92,7 +94,7 @@ async function bytesPerTurn(url, contestant, { conversations, turns }) {
     return Object.fromEntries(Object.entries({ own, ...figures }).map(([name, sum]) => [name, sum / turns]));
   };
   const tenth = turns / 10;
-  // Turns of the rounds before are not to be counted here.
+  // Turns of earlier rounds must not be counted here.
   await contestant.index?.();
   const first = await through(0, tenth);
   await through(tenth, turns - tenth);
@@ -100,7 +102,7 @@ async function bytesPerTurn(url, contestant, { conversations, turns }) {
   return { first, last };
 }
 
-/** Brings a contestant's conversations to so many turns. */
+/** Grows a contestant's conversations to this many turns. */
 function grow(server, contestant, to) {
   return withoutWaiting(server, async () => {
     contestant.grown ??= Array.from({ length: contestant.seed === undefined ? 5 : 1 }, nextId).map((id) => ({
@@ -110,7 +112,8 @@ function grow(server, contestant, to) {
     await Promise.all(
       contestant.grown.map(async (each) => {
         if (contestant.seed !== undefined && to > each.number) {
-          // What writes the whole conversation at each step would take an hour to get there turn by turn.
+          // A store that writes the whole conversation at each step would take an hour to get there turn by
+          // turn.
           Object.assign(each, { id: nextId(), number: to });
           await contestant.seed(each.id, messagesOf(each.id, to));
         }
@@ -120,12 +123,12 @@ function grow(server, contestant, to) {
   });
 }
 
-/** The contestants' turns in turn, so that a slow spell of the machine meets all of them. */
+/** Alternates the contestants' turns, so that a slow period of the machine affects all of them. */
 async function lateTurns(contestants, turns) {
   const times = contestants.map(() => []);
   for (let count = 0; count < turns; count++) {
     for (const [place, contestant] of contestants.entries()) {
-      // What takes a second and a megabyte per turn shows it in a few.
+      // A store that takes a second and a megabyte per turn shows it in a few turns.
       if (contestant.seed !== undefined && count >= 5) continue;
       for (const each of contestant.grown) {
         const started = performance.now();
@@ -146,7 +149,10 @@ function messagesOf(id, turns) {
 
 const bytes = (value) => (value < 10_000 ? `${Math.round(value)} B` : `${Math.round(value / 1_000)} KB`);
 
-/** Turns one after the other in conversations that have so many already: their speed, and bytes that they leave. */
+/**
+ * Runs turns one after the other in conversations that already have this many: returns their speed, and the
+ * bytes they leave.
+ */
 async function growth(server, contestants, { quick, log }) {
   const lengths = quick ? [10, 100] : [10, 100, 1_000];
   const sizes = () =>
@@ -194,7 +200,7 @@ export const scenario = {
       try {
         contestants.push({ name, key, url, ...(await open(url)) });
       } catch (error) {
-        // A peer may be absent; ours and the limits may not.
+        // A peer may be absent; our contestants and the limits may not.
         if (key !== undefined) throw error;
         skipped.push(`SKIPPED  ${name}: ${String(error.message).split("\n")[0]}`);
       }

@@ -1,4 +1,5 @@
-// Turns that wait for a decision: what 10,000 of them take while nothing happens, and how soon a decision starts its tool.
+// Turns that wait for a decision: the cost of 10,000 of them while idle, and the delay from a decision to its
+// tool's start.
 import { setTimeout as sleep } from "node:timers/promises";
 import { cpuSecondsOf, startPostgres } from "../postgres-server.mjs";
 import { load, ms } from "../runtime-node.mjs";
@@ -11,7 +12,7 @@ const bytesTarget = 1_024;
 const sameNodeMs = 20;
 const otherNodeMs = 100;
 
-/** A tool that needs an approval and says when it starts, and one that runs as long as it is held. */
+/** Creates a tool that needs an approval and reports its start, and one that runs until it is released. */
 function createTools() {
   const started = new Map();
   const held = new Map();
@@ -40,7 +41,7 @@ function createTools() {
   };
 }
 
-/** Pays, and with "hold" in the message also holds; then says that it is done. */
+/** Creates a model that pays, and with "hold" in the message also holds; then answers that it is done. */
 function createModel({ createScriptedProvider, text, toolCall, usage }) {
   return createScriptedProvider(({ messages }) => {
     const last = messages.at(-1);
@@ -86,7 +87,7 @@ async function openNode(lib, url, tools) {
   };
 }
 
-/** Sends, and resolves when the turn waits: then its events end. */
+/** Sends a message, and resolves when the turn waits: then its events end. */
 async function ask(owner, conversationId, message = "Pay the bill.") {
   for await (const { event } of owner.chat({ conversationId, message })) {
     if (event.type === "error") throw new Error(event.message);
@@ -99,14 +100,17 @@ async function requestOf(owner, conversationId) {
   return pending[0];
 }
 
-/** Returns the number of running turns once it is 0, or after ten seconds: a turn's events end before its node lets go of it. */
+/**
+ * Returns the number of running turns once it is 0, or after ten seconds: a turn's events end before its node
+ * releases it.
+ */
 async function settledTurns(node) {
   const until = performance.now() + 10_000;
   while (node.status().runningTurns > 0 && performance.now() < until) await sleep(20);
   return node.status().runningTurns;
 }
 
-/** Resolves when the node has come to rest: after so many new messages it is still busy with the index of the search. */
+/** Resolves when the node is idle: after this many new messages it is still busy with the search index. */
 async function caughtUp() {
   const until = performance.now() + 60_000;
   for (let busy = Infinity; busy > 0.02 && performance.now() < until; ) {
@@ -117,7 +121,7 @@ async function caughtUp() {
   }
 }
 
-/** What the process, the database and its connections do in a while without work. */
+/** Measures the activity of the process, the database and its connections in a period without work. */
 async function rest(server, url) {
   const before = { cpu: process.cpuUsage(), database: cpuSecondsOf(server) };
   await sleep(restMs);
@@ -194,7 +198,7 @@ async function measureWaiting(lib, server, { quick, log }) {
   }
 }
 
-/** From the call that decides to the start of the tool. */
+/** Measures the time from the deciding call to the start of the tool. */
 async function decide(decider, started, request) {
   const { conversationId, requestId, argumentsHash } = request;
   const from = performance.now();
@@ -202,7 +206,7 @@ async function decide(decider, started, request) {
   return (await started) - from;
 }
 
-/** Resolves with the moment at which a client of a node sees the response to a request, whichever it is. */
+/** Resolves with the time at which a client of a node sees the response to a request, whichever it is. */
 function seenBy(owner, conversationId) {
   return new Promise((resolve) => {
     const onFrame = (frame) => {
@@ -215,7 +219,10 @@ function seenBy(owner, conversationId) {
   });
 }
 
-/** Two clients decide the same request at once through two nodes: how long until both see the one decision. */
+/**
+ * Lets two clients decide the same request at once through two nodes: returns the time until both see the one
+ * decision.
+ */
 async function decideTwice(here, there, conversationId) {
   await ask(here.owner, conversationId);
   const { requestId, argumentsHash } = await requestOf(here.owner, conversationId);

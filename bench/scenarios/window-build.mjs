@@ -1,5 +1,5 @@
-// Building what the model is shown: a bounded window out of logs of growing length, and a window that holds everything,
-// step after step, on PostgreSQL.
+// Building the model's context: a bounded window out of logs of growing length, and a window that holds
+// everything, step after step, on PostgreSQL.
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout as delay } from "node:timers/promises";
 import { startPostgres } from "../postgres-server.mjs";
@@ -10,7 +10,10 @@ import { createDatabase } from "../turn-stores/postgres-size.mjs";
 const windowTokens = 8_000;
 const windowMessages = 93;
 
-/** Targets in milliseconds: what a window adds to a step after the first, and the longest that anything else waits. */
+/**
+ * Targets in milliseconds: the time a window adds to a step after the first, and the longest block of the
+ * event loop.
+ */
 const mostPerStep = 10;
 const longestBlock = 10;
 
@@ -40,7 +43,7 @@ async function fillMemory(core, count) {
   return store;
 }
 
-/** The newest 8,000 tokens, from conversations in memory. */
+/** Builds windows of the newest 8,000 tokens, from conversations in memory. */
 async function boundedWindows({ core }, quick) {
   const builder = new core.BudgetedHistoryBuilder();
   const cases = [];
@@ -81,7 +84,7 @@ async function boundedWindows({ core }, quick) {
   };
 }
 
-/** A log of so many messages, two in each turn; the last question may be a large one. */
+/** Creates a log of this many messages, two in each turn; the last question may be a large one. */
 function importOf(conversationId, count, largeBytes) {
   const large = largeBytes === undefined ? undefined : text(0).repeat(Math.ceil(largeBytes / text(0).length));
   const at = 1_700_000_000_000;
@@ -113,8 +116,9 @@ function importOf(conversationId, count, largeBytes) {
 }
 
 /**
- * Turns with several steps each on a conversation that this node has not seen yet. A step is measured from the message,
- * or from the last tool's result, to the moment in which the provider is asked: one or two commits are part of it.
+ * Runs turns with several steps each on a conversation that this node has not seen yet. A step is measured
+ * from the message, or from the last tool's result, to the call of the provider: one or two commits are
+ * included.
  */
 async function measureSteps(lib, opened, { id, count }) {
   const times = [];
@@ -183,7 +187,8 @@ async function wholeWindows(lib, quick, log) {
     await filling.store.migrate();
     for (let round = -1; round < rounds; round++) {
       for (const each of measured) {
-        // The first round warms up: code that has not run often enough to be compiled says nothing about a node at work.
+        // The first round warms up: code that has not run often enough to be compiled is not representative
+        // of a working node.
         if (round < 0 && each.count === 15_000) continue;
         const id = `log-${each.count}-${each.largeBytes ?? 0}-${round + 1}`;
         log(`  ${each.name}, round ${round + 1} of ${rounds}`);
@@ -236,22 +241,25 @@ async function wholeWindows(lib, quick, log) {
 
 const bodyMessages = 15_000;
 const bodyRounds = 9;
-/** Target in milliseconds: what a later step takes beside new messages alone and the copying of a text of this length. */
+/**
+ * Target in milliseconds: the time of a later step, compared with new messages alone and copying a text of
+ * this length.
+ */
 const mostPerBody = 5;
 
-/** A client that stops the time when a request is complete, and sends nothing. */
+/** Creates a client that stops the time when a request is complete, and sends nothing. */
 function bodyClient(jsonText, onBody) {
   return {
     requestRaw: async ({ body }) => {
       const text = body[jsonText]?.() ?? JSON.stringify(body);
-      // As a transport does: the text is written out for the socket.
+      // As a transport does: the text is serialized for the socket.
       onBody(Buffer.byteLength(text));
       throw new TypeError("not sent");
     },
   };
 }
 
-/** Measures putting a text of so many bytes together from two halves and counting its bytes. */
+/** Measures joining a text of this many bytes from two halves and counting its bytes. */
 function copyTime(bytes) {
   const half = "x".repeat(bytes / 2);
   Buffer.byteLength(half);
@@ -260,7 +268,10 @@ function copyTime(bytes) {
   return performance.now() - start;
 }
 
-/** From a call of an adapter to the text of its request, in a conversation of which it has sent all but the last step. */
+/**
+ * Measures from a call of an adapter to the text of its request, in a conversation of which it has sent all
+ * but the last step.
+ */
 async function requestBodies() {
   const [{ jsonText }, openai, anthropic] = await Promise.all([
     import("@parley/http"),

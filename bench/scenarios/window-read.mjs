@@ -1,4 +1,5 @@
-// The newest messages of a long conversation, read from PostgreSQL: the store beside the indexed query alone, and peers.
+// The newest messages of a long conversation, read from PostgreSQL: the store compared with the indexed query
+// alone, and peers.
 import { cpus } from "node:os";
 import { storeNames } from "../package-version.mjs";
 import { startPostgres } from "../postgres-server.mjs";
@@ -14,7 +15,7 @@ const windowTokens = 8_000;
 
 const ancestors = 10;
 
-/** Logs of each length, filled by the server itself; the store's schema and indexes. */
+/** Returns the SQL that fills logs of each length on the server itself; the store's schema and indexes. */
 function fill(lengths) {
   const logs = lengths.map((length) => `('log-${length}', ${length})`).join(", ");
   return `
@@ -39,7 +40,7 @@ SELECT log, 'turn-' || n, n, 'sealed', n * 2 - 1, n * 2, '[{"id":"call","created
 FROM wanted JOIN parley.conversation USING (id) CROSS JOIN LATERAL generate_series(1, length / 2) n;`;
 }
 
-/** What the store's page holds, by one prepared statement and the driver's own parsers. */
+/** Reads the store's page by one prepared statement and the driver's own parsers. */
 function byHand(pool, logs) {
   return async (conversationId) => {
     const { rows } = await pool.query({
@@ -57,9 +58,10 @@ function byStore(store) {
 }
 
 /**
- * What someone measures who compares only what a request needs: the least query that gives role and content of the rows,
- * beside the whole way from the log to the messages that a provider is handed, with counting, choosing, lowering and
- * hashing. First of a conversation that the node does not know, then the next request of the same conversation.
+ * Compares only what a request needs: the smallest query that returns role and content of the rows, with the
+ * whole path from the log to the messages passed to a provider, with counting, choosing, lowering and
+ * hashing. First for a conversation that the node does not know, then for the next request of the same
+ * conversation.
  */
 function wholeWay({ pool, logs, store, core }) {
   const { BudgetedHistoryBuilder, KeptHistory } = core;
@@ -104,7 +106,10 @@ const whole = {
   next: "as a request's messages, next time",
 };
 
-/** The counts that the store keeps with rows that it writes itself, for the newest rows of a log that was filled by hand. */
+/**
+ * Adds the counts that the store keeps with rows it writes itself, for the newest rows of a log that was
+ * filled by hand.
+ */
 async function countRows(store, pool, log, conversationId) {
   const { countForRow } = await import("@parley/core/messages");
   const { entries } = await store.readNewest({ conversationId, limit: 4 * limit });
@@ -121,7 +126,10 @@ async function countRows(store, pool, log, conversationId) {
   });
 }
 
-/** Ten forks behind each other, each with four messages of its own: the window reaches back through all of them. */
+/**
+ * Creates a chain of ten forks, each with four messages of its own: the window reaches back through all of
+ * them.
+ */
 async function forkTenTimes(store, from, length) {
   let parent = from;
   let seq = length;
@@ -151,7 +159,10 @@ async function time(read, conversationId, count) {
   return (performance.now() - started) / count;
 }
 
-/** The same messages in the peers' own stores: each a conversation per length and its way to read the newest. */
+/**
+ * Opens the same messages in the peers' own stores: each a conversation per length and a function to read the
+ * newest.
+ */
 async function openPeers(server, lengths, log) {
   const peers = [];
   const skipped = [];
@@ -194,7 +205,7 @@ function messagesOf(length) {
   }));
 }
 
-/** A few reads of each, in turn with the query by hand: peers take up to seconds for one. */
+/** Measures a few reads of each, alternating with the query by hand: peers take up to seconds for one. */
 async function measurePeers({ server, byHand: readByHand, byStore: readByStore, quick, log }) {
   const lengths = quick ? [10_000] : [10_000, 100_000];
   const { peers, skipped } = await openPeers(server, lengths, log);
@@ -215,7 +226,7 @@ async function measurePeers({ server, byHand: readByHand, byStore: readByStore, 
         try {
           each.count = (await time(each.read, each.id, 1)) > 100 ? 1 : 20;
         } catch (error) {
-          // A peer may not get that far; ours and the limit must.
+          // A peer may not get that far; our contestant and the limit must.
           if (place < ours.length) throw error;
           each.failed = String(error.message).split("\n")[0];
         }

@@ -1,5 +1,5 @@
-// Sorts Han characters, kana and Hangul syllables by how many words of the vocabulary they are part of: the more,
-// the readier they join their neighbours in one token.
+// Sorts Han characters, kana and Hangul syllables by the number of words of the vocabulary they are part of:
+// the more, the more likely they join their neighbors in one token.
 
 const hanSteps = [1, 3, 6, 12];
 const kanaSteps = [4, 12];
@@ -10,7 +10,10 @@ const han = /^[\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff]$/u;
 const kana = /^[\u3041-\u309f\u30a1-\u30fa\u30fc-\u30ff]$/u;
 const hangul = /^[\uac00-\ud7a3]$/u;
 
-/** Returns the members of class 1, 2, ... of each of the three, as strings. `vocabulary` is a list of tokens as texts. */
+/**
+ * Returns the members of class 1, 2, ... of each of the three, as strings. `vocabulary` is a list of tokens
+ * as strings.
+ */
 export function characterClasses(vocabulary) {
   const counts = countMemberships(vocabulary);
   return {

@@ -1,4 +1,4 @@
-// Where o200k cuts a text before it merges bytes: nothing is ever merged across these cuts.
+// Cuts a text where o200k does before it merges bytes: nothing is ever merged across these cuts.
 const capital = "[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]";
 const small = "[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]";
 const suffix = "(?:'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])?";
@@ -15,7 +15,7 @@ const piece = new RegExp(
   "gu",
 );
 
-/** The pieces of a text; joined they are the text. */
+/** Returns the pieces of a text; joined they are the text. */
 export function cutText(text) {
   return text.match(piece) ?? [];
 }

@@ -1,6 +1,6 @@
-// The estimate's model, written a second time and for fitting: which weights a piece of text uses. A feature is the
-// name of a table and a place in it. The fast pass is packages/core/src/messages/tokens/text-tokens.ts; the fit checks that
-// both give the same.
+// The estimate's model, implemented a second time, for fitting: the weights that a piece of text uses. A
+// feature is the name of a table and a place in it. The fast pass is
+// packages/core/src/messages/tokens/text-tokens.ts; the fit checks that both give the same.
 import * as script from "../../packages/core/dist/messages/tokens/script-classes.js";
 import { alphabetPairOf } from "../../packages/core/dist/messages/tokens/text-tokens.js";
 import {
@@ -17,8 +17,8 @@ const characterKinds = script.characterKinds();
 const kindOf = (code) => characterKinds[code];
 
 /**
- * Tables whose rows go by length, with the length of a row. They are fitted as steps from one length to the next, so
- * that a length that no text shows is like its neighbour.
+ * Tables whose rows are indexed by length, with the length of a row. They are fitted as steps from one length
+ * to the next, so that a length that occurs in no text is like its neighbor.
  */
 export const steppedTables = new Map([
   ["latinLength", longestWord + 1],
@@ -30,7 +30,7 @@ export const steppedTables = new Map([
   ["equalRun", longestRun + 1],
 ]);
 
-/** The features of the entry for a length: the steps up to it. */
+/** Returns the features of the entry for a length: the steps up to it. */
 function stepsTo(table, row, length) {
   const start = row * steppedTables.get(table);
   return Array.from({ length }, (_, i) => `${table} ${start + i + 1}`);
@@ -95,7 +95,7 @@ function describeWord(piece, classes) {
   let lead = "";
   let at = 0;
   if (!isLetter(kinds[0])) {
-    // A pair in front is a symbol of its own.
+    // A surrogate pair at the start is a separate symbol.
     if (kinds[1] === script.symbol) return [describeSymbols(piece)];
     lead = piece[0];
     at = 1;
@@ -103,7 +103,7 @@ function describeWord(piece, classes) {
   while (at < piece.length) {
     const end = endOfRun(piece, kinds, at);
     if (end === at) {
-      // Marks that Unicode counts as letters, such as the one that makes an emoji of a sign.
+      // Marks that Unicode classifies as letters, such as the one that turns a sign into an emoji.
       let last = at;
       while (last < piece.length && !isLetter(kinds[last])) last++;
       if (/^'[A-Za-z]+$/.test(piece.slice(at))) break;
@@ -119,7 +119,7 @@ function describeWord(piece, classes) {
   return parts;
 }
 
-/** The end of the letters of one script that begin here. */
+/** Returns the end of the letters of one script that start here. */
 function endOfRun(piece, kinds, start) {
   const familyAt = (at) => {
     const kind = kinds[at];
@@ -192,7 +192,7 @@ function describeAlphabet(word, lead) {
   return { group: `alphabet ${alphabet}`, features, base: 1, letters, contextFeatures };
 }
 
-/** The alphabets of which there is enough text to fit pairs of letters. */
+/** Returns true for the alphabets with enough text to fit pairs of letters. */
 export function hasPairs(alphabet) {
   return [script.cyrillic, script.greek, script.arabic, script.devanagari].includes(alphabet);
 }
@@ -219,6 +219,6 @@ function describeCjk(word, lead, { cjkClasses }) {
     previous = characterClass;
   }
   if (lead !== "") features.push(`cjkLead ${lead === " " ? 0 : 1}`);
-  // Long runs differ more from what is expected of them, so they say less.
+  // Long runs deviate more from their expected cost, so they get less weight.
   return { group: "cjk", features, base: 0, weight: 1 / Math.max(1, word.length / 2) };
 }

@@ -10,7 +10,7 @@ import { describePiece } from "./describe-piece.mjs";
 import { ridge } from "./ridge.mjs";
 import { toTokenWeights } from "./write-weights.mjs";
 
-/** How strongly a weight is held near 0, by its table; chosen by cross-validation on the tuning texts. */
+/** Regularization of a weight towards 0, by its table; chosen by cross-validation on the tuning texts. */
 const penalties = {
   latinPairs: 1.2,
   leadMark: 1.2,
@@ -26,7 +26,10 @@ const usualPenalty = 0.3;
 const rounds = 8;
 const contextRounds = 4;
 
-/** Pieces of texts with their exact counts and their features, each different piece described once. */
+/**
+ * Creates a function that returns the pieces of a text with their exact counts and features, each distinct
+ * piece described once.
+ */
 export function createDescriber(countExactly, classes) {
   const tables = weightTables(toTokenWeights(new Map(), classes));
   const known = new Map();
@@ -49,7 +52,7 @@ export function fitWeights(texts) {
   return weights;
 }
 
-/** What the model gives for a described text. */
+/** Returns the model's estimate for a described text. */
 export function estimate(pieces, weights) {
   let tokens = 0;
   walk(pieces, weights, ({ part, cost, context }) => {
@@ -59,8 +62,8 @@ export function estimate(pieces, weights) {
 }
 
 /**
- * One round of least squares for everything but the context. A piece that the last round put below one token costs
- * one whatever its weights, so it does not pull at them.
+ * Runs one round of least squares for everything but the context. A piece that the last round estimated below
+ * one token costs one whatever its weights, so it does not influence them.
  */
 function fitPieces(texts, weights, leaveOutCheap) {
   const groups = new Map();
@@ -82,12 +85,12 @@ function fitPieces(texts, weights, leaveOutCheap) {
   for (const rows of groups.values()) {
     for (const [feature, weight] of ridge(rows, penaltyOf)) next.set(feature, weight);
   }
-  // Weights that no piece pulls at any more stay as they were.
+  // Weights that no piece influences any more stay unchanged.
   for (const [feature, weight] of weights) if (!next.has(feature)) next.set(feature, weight);
   return next;
 }
 
-/** Fits what the context adds, with everything else as it is. */
+/** Fits what the context adds, with everything else unchanged. */
 function fitContext(texts, weights) {
   const rows = [];
   for (const pieces of texts) {
@@ -99,7 +102,7 @@ function fitContext(texts, weights) {
   for (const [feature, weight] of ridge(rows, penaltyOf)) weights.set(feature, weight);
 }
 
-/** Goes through a text as the estimate does, with the context that each word meets. */
+/** Walks through a text as the estimate does, with the context of each word. */
 function walk(pieces, weights, visit) {
   let context = initialContext;
   for (const piece of pieces) {

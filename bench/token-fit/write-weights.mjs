@@ -1,4 +1,4 @@
-// Turns fitted weights into the form that the estimate is written down in, and into its source file.
+// Converts fitted weights to the form that the estimate stores, and to its source file.
 import {
   alphabetCount,
   caucasian,
@@ -22,19 +22,19 @@ import { hasPairs, steppedTables } from "./describe-piece.mjs";
 const lengths = longestWord + 1;
 const hangulClassCount = 5;
 
-/** Tokens a letter where no tuning text says more; by a few words of each. */
+/** Tokens per letter where no tuning text has more; from a few words of each. */
 const assumedRates = new Map([
   [caucasian, 0.3],
   [southeastAsian, 0.65],
   [rareAlphabet, 2],
 ]);
-/** What is outside the basic plane, or unknown otherwise, is some bytes, and each may be a token. */
+/** Characters outside the basic plane, or otherwise unknown, are several bytes, and each may be a token. */
 const assumedEmoji = 3;
 const assumedSymbol = 1;
-/** Runs without end cost something for each character, however cheap the first ones were. */
+/** Minimum cost per character of very long runs, however cheap the first ones were. */
 const leastLong = { latinLong: 0.25, alphabetLong: 0.25, markRunLong: 0.4, equalRunLong: 0.02 };
 
-/** The weights as `TokenWeights`. `fitted` maps features to tokens. */
+/** Returns the weights as `TokenWeights`. `fitted` maps features to tokens. */
 export function toTokenWeights(fitted, classes) {
   const weightOf = (table, place) => {
     const value = assumed(fitted, table, place) ?? fittedWeight(fitted, table, place);
@@ -91,7 +91,7 @@ export function toTokenWeights(fitted, classes) {
   };
 }
 
-/** The source of `token-weights.ts`. */
+/** Returns the source of `token-weights.ts`. */
 export function weightsSource(weights) {
   return `import type { TokenWeights } from "./token-weight-tables.js";
 
@@ -100,7 +100,7 @@ export const tokenWeights: TokenWeights = ${JSON.stringify(weights, null, 2)};
 `;
 }
 
-/** The weight of an entry that the tuning texts cannot tell. */
+/** Returns the weight of an entry that the tuning texts cannot determine. */
 function assumed(fitted, table, place) {
   if (table === "emoji" && !fitted.has(`emoji ${place}`)) return assumedEmoji;
   if (table === "symbol" && !fitted.has(`symbol ${place}`)) return assumedSymbol;

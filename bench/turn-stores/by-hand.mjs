@@ -6,8 +6,8 @@ import { rowLists } from "./row-lists.mjs";
 const olderTables = new URL("../../packages/store/migrations/public/", import.meta.url);
 
 /**
- * Messages and turns as one would declare them by hand: found by the ids that they are known by, with the same columns
- * and as many indexes as the store's own.
+ * Messages and turns in a hand-written schema: found by their ids, with the same columns and as many indexes
+ * as the store's own.
  */
 const tables = `
 DROP TABLE conversation_message, conversation_turn;
@@ -25,9 +25,9 @@ CREATE TABLE conversation_turn (
 CREATE INDEX ON conversation_turn (started_at) WHERE status = 'running'`;
 
 /**
- * The same rows in as many commits, each one prepared statement: what someone would write who needs no fence, no queue,
- * no answer for a repeated call and no journal. Conversations, their heads and receipts stand in tables of the store as it was
- * when they were known by their ids.
+ * Opens a store that writes the same rows in as many commits, each one prepared statement: hand-written code
+ * without a fence, a queue, an answer for a repeated call or a journal. Conversations, their heads and
+ * receipts are in tables of the store from the time when they were identified by their ids.
  */
 export async function openByHand(url) {
   const { default: pg } = await import("pg");

@@ -2,8 +2,8 @@
 import { nextId, turnOf } from "./persisted-turn.mjs";
 
 /**
- * `snapshotEvery`: keep what each step added, and all messages only every so many steps (its delta channel). Without
- * it, as by default, all messages are written at each step.
+ * `snapshotEvery`: store what each step added, and all messages only every so many steps (its delta channel).
+ * Without it, as by default, all messages are written at each step.
  */
 export async function openLangGraph(url, { snapshotEvery } = {}) {
   const langgraph = await import("@langchain/langgraph");
@@ -13,7 +13,7 @@ export async function openLangGraph(url, { snapshotEvery } = {}) {
   await saver.setup();
   const { END, MessagesAnnotation, START, StateGraph } = langgraph;
   const schema = snapshotEvery === undefined ? MessagesAnnotation : deltaSchema(langgraph, snapshotEvery);
-  /** What the agent answers next and what its tools return, by conversation: the model is not part of this. */
+  /** The agent's next answers and its tools' results, by conversation: the model is not part of this. */
   const scripts = new Map();
   const scriptOf = (config) => scripts.get(config.configurable.thread_id);
   const graph = new StateGraph(schema)
@@ -48,7 +48,7 @@ export async function openLangGraph(url, { snapshotEvery } = {}) {
       const question = new HumanMessage({ id: user.id, content: toText(user.content) });
       await graph.invoke({ messages: [question] }, configOf(conversationId));
     },
-    /** A turn of an agent, as `agentTurns` gives it. */
+    /** Plays a turn of an agent from `agentTurns`. */
     async play(conversationId, _, { user, steps, answer }) {
       scripts.set(conversationId, {
         answers: [
@@ -76,14 +76,14 @@ export async function openLangGraph(url, { snapshotEvery } = {}) {
       const question = new HumanMessage({ id: nextId(), content: user });
       await graph.invoke({ messages: [question] }, configOf(conversationId));
     },
-    /** Bytes that were handed to the saver so far, before the database compressed them. */
+    /** Returns the bytes passed to the saver so far, before the database compressed them. */
     async bytesWritten(client) {
       const { rows } = await client.query(
         "SELECT (SELECT coalesce(sum(length(blob)), 0) FROM checkpoint_blobs) + (SELECT coalesce(sum(length(blob)), 0) FROM checkpoint_writes) AS bytes",
       );
       return Number(rows[0].bytes);
     },
-    /** A conversation that already has these messages, in one checkpoint. */
+    /** Creates a conversation that already has these messages, in one checkpoint. */
     async seed(conversationId, messages) {
       const state = messages.map((message) => {
         if (message.role === "assistant") return toAnswer(message);
@@ -99,7 +99,7 @@ export async function openLangGraph(url, { snapshotEvery } = {}) {
   };
 }
 
-/** As its ready-made field for messages, with a pace of our choice. */
+/** Creates a schema like its built-in field for messages, with our snapshot frequency. */
 function deltaSchema({ DeltaValue, MessagesDeltaValue, StateSchema }, snapshotFrequency) {
   const { inputSchema, reducer, valueSchema } = MessagesDeltaValue;
   return new StateSchema({

@@ -49,7 +49,7 @@ export async function openMastra(url) {
         ...last.content,
       ]);
     },
-    /** The messages of a turn in one call: its results stand in the message that calls. */
+    /** Writes the messages of a turn in one call: the results are in the message with the calls. */
     async append(conversationId, number) {
       const { user, calling, results, last } = turnOf(conversationId);
       if (number === 0) await openThread(conversationId);
@@ -77,7 +77,7 @@ export async function openMastra(url) {
         messages: [row(user, user.content), row(calling, [thought, ...done]), row(last, last.content)],
       });
     },
-    /** A turn of an agent, as `agentTurns` gives it: its message is written again after each step. */
+    /** Plays a turn of an agent from `agentTurns`: its message is written again after each step. */
     async play(conversationId, number, { user, steps, answer }) {
       if (number === 0) await openThread(conversationId);
       await save(conversationId, "user", nextId(), new Date(), [{ type: "text", text: user }]);
@@ -99,7 +99,7 @@ export async function openMastra(url) {
       }
       await save(conversationId, "assistant", id, createdAt, [...parts, { type: "text", text: answer }]);
     },
-    /** A conversation of so many messages, filled by the server itself. */
+    /** Creates a conversation of this many messages, filled by the server itself. */
     async fill(pool, length) {
       const id = nextId();
       await openThread(id);

@@ -7,8 +7,9 @@ export async function openParley(url) {
 }
 
 /**
- * The same without the statements that write a whole commit at once: what they buy. Each of them is left out, as if it
- * had written nothing, so that the statements take their place which decide one by one.
+ * Opens the same store without the statements that write a whole commit at once, to measure their benefit.
+ * Each of them is skipped, as if it had written nothing, so that the statements run instead which decide one
+ * by one.
  */
 export async function openStepByStep(url) {
   const built = (file) => import(new URL(`../../packages/store/dist/${file}`, import.meta.url));
@@ -31,11 +32,11 @@ async function persisting(opened) {
   const store = opened.store.forOwner("owner");
   return {
     close: () => opened.store.close(),
-    /** Fills the search index, as a node does behind the seals. */
+    /** Fills the search index, as a node does after the seals. */
     async index() {
       while ((await opened.store.indexSearch({ owner: "owner", limit: 200 })).more);
     },
-    /** The messages of a turn in one call, as an application that runs its own models writes them. */
+    /** Writes the messages of a turn in one call, as an application that runs its own models does. */
     async append(conversationId, number) {
       const { user, calling, results, last } = turnOf(conversationId);
       if (number === 0) await store.createConversation({ id: conversationId, title: "title" });

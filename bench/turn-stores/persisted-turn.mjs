@@ -1,4 +1,4 @@
-// One turn with two tool calls, and the ids and figures that go with it: what the stores of this folder write.
+// One turn with two tool calls, with its ids and figures: the data that the stores of this folder write.
 
 const text = (words) => Array.from({ length: words }, (_, index) => `word${(index * 7) % 100}`).join(" ");
 const question = text(8);
@@ -6,7 +6,7 @@ const thought = text(8);
 const answer = text(50);
 const result = JSON.stringify({ degrees: 4, wind: "north", note: text(4) });
 
-/** Ids as the runtime makes them: UUIDs of version 7, which ascend. */
+/** Returns ids as the runtime creates them: UUIDs of version 7, which ascend. */
 let made = 0;
 export function nextId() {
   made += 1;
@@ -15,7 +15,7 @@ export function nextId() {
   return `${time.slice(0, 8)}-${time.slice(8)}-7${(made % 4_096).toString(16).padStart(3, "0")}-8abc-${rest}`;
 }
 
-/** The rows of one turn: a question, an answer with two calls, two results, the last answer. */
+/** Returns the rows of one turn: a question, an answer with two calls, two results, the last answer. */
 export function turnOf(conversationId) {
   const call = (toolCallId) => ({
     type: "tool-call",

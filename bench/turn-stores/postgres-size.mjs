@@ -1,14 +1,14 @@
-// Databases of a private server, and what they take.
+// Databases of a private server, and their sizes.
 
-/** Makes an empty database and returns its address. */
+/** Creates an empty database and returns its address. */
 export async function createDatabase(server, name) {
   await withClient(server.urlOf("postgres"), (client) => client.query(`CREATE DATABASE ${name}`));
   return server.urlOf(name);
 }
 
 /**
- * Bytes of all tables with their indexes and long values, after a VACUUM. `compact`: after a full one, which leaves no
- * free space behind, so that few turns can be told apart.
+ * Returns the bytes of all tables with their indexes and long values, after a VACUUM. `compact`: after a full
+ * one, which leaves no free space, so that few turns make a measurable difference.
  */
 export function databaseBytes(url, { compact = false } = {}) {
   return withClient(url, async (client) => {
@@ -20,7 +20,7 @@ export function databaseBytes(url, { compact = false } = {}) {
   });
 }
 
-/** Bytes of write-ahead log that the server has written so far. */
+/** Returns the bytes of write-ahead log that the server has written so far. */
 export function walBytes(url) {
   return withClient(url, async (client) => {
     const { rows } = await client.query("SELECT (pg_current_wal_insert_lsn() - '0/0')::float8 AS bytes");
@@ -29,8 +29,8 @@ export function walBytes(url) {
 }
 
 /**
- * Does work that is not timed without waiting for the disk at each commit, and without whole pages in the write-ahead
- * log: their number says when the last checkpoint was, and nothing of the work.
+ * Does untimed work without waiting for the disk at each commit, and without full pages in the write-ahead
+ * log: their number depends on the last checkpoint, not on the work.
  */
 export async function withoutWaiting(server, work) {
   const set = (value) =>

@@ -2,7 +2,7 @@
 import { metricsOf, turnOf } from "./persisted-turn.mjs";
 import { rowLists } from "./row-lists.mjs";
 
-/** Conversations, turns and messages with what they hold, found by their place alone. */
+/** Conversations, turns and messages with their content, found by their position alone. */
 const tables = `
 CREATE TABLE conversation (
   id text COLLATE "C" PRIMARY KEY, owner text NOT NULL, title text NOT NULL, next_seq integer NOT NULL,
@@ -15,7 +15,7 @@ CREATE TABLE message (
   id text COLLATE "C" NOT NULL, turn_id text COLLATE "C", role text NOT NULL, type text NOT NULL,
   content jsonb NOT NULL, created_at timestamptz NOT NULL, PRIMARY KEY (conversation_id, first_seq))`;
 
-/** Writes rows behind the place that the row of `c` names. */
+/** Writes rows after the position in the row of `c`. */
 const insertRows = `
   INSERT INTO message (conversation_id, turn_id, id, role, type, content, created_at, first_seq, part_count)
   SELECT $1, $2, g.id, g.role, g.type, g.content::jsonb, g.created_at, c.seq + g.start, g.parts
@@ -40,8 +40,9 @@ const statements = {
 };
 
 /**
- * The same rows in as many commits, each one prepared statement: the least that leaves a turn in the database. Nothing
- * but a place in a conversation finds a row again, and nothing is checked.
+ * Opens a store that writes the same rows in as many commits, each one prepared statement: the minimum that
+ * leaves a turn in the database. A row can be found only by its position in a conversation, and nothing is
+ * checked.
  */
 export async function openRaw(url) {
   const { default: pg } = await import("pg");

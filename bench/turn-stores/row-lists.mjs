@@ -1,4 +1,4 @@
-// Messages as the lists that a statement written by hand takes apart with `unnest`.
+// Messages as the lists that a hand-written statement expands with `unnest`.
 
 const part = ({ type, name, arguments: _, argumentsText, result: __, resultText, toolCallId, ...rest }) =>
   type === "text"
@@ -13,7 +13,10 @@ const part = ({ type, name, arguments: _, argumentsText, result: __, resultText,
           : { resultText, state: "result" }),
       };
 
-/** Conversation, turn, then a list for each column, with where a message starts, and last how many parts there are. */
+/**
+ * Returns conversation, turn, then a list for each column, with the start of each message, and last the
+ * number of parts.
+ */
 export function rowLists(conversationId, turnId, messages) {
   let start = 0;
   const starts = messages.map(({ content }) => {

@@ -12,9 +12,12 @@ export async function startChild(file, name, options = {}) {
   const { started } = await message(child, name);
   return {
     url: started.url ?? started,
-    /** What it said when it was ready. */
+    /** The message it sent when it was ready. */
     started,
-    /** CPU time so far, and memory; `gc` and `young-gc` collect garbage first, all of it or the young generation's. */
+    /**
+     * Returns CPU time so far, and memory; `gc` and `young-gc` collect garbage first, all of it or the young
+     * generation's.
+     */
     async figures(ask = "figures") {
       const reply = message(child, name);
       child.send({ ask });

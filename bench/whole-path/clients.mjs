@@ -1,9 +1,9 @@
-// Clients of the servers of this folder: each asks once and is told every delta, then the end.
+// Clients of the servers of this folder: each sends one request and receives every delta, then the end.
 import { Agent, request } from "node:http";
 
 const agent = new Agent({ keepAlive: true, maxSockets: 2_000 });
 
-/** Reads a stream of server-sent events; `isDelta` and `isEnd` look at what each one holds. */
+/** Reads a stream of server-sent events; `textIn` and `isEnd` inspect the content of each one. */
 function readEvents(url, { textIn, isEnd, path = "/", body = () => "{}" }) {
   return (onDelta) =>
     new Promise((resolve, reject) => {
@@ -35,7 +35,7 @@ function readEvents(url, { textIn, isEnd, path = "/", body = () => "{}" }) {
     });
 }
 
-/** The API's own events, passed through. */
+/** Opens a client for the API's own events, passed through. */
 export const openPassedThrough = async (url) => ({
   ask: readEvents(url, {
     textIn: ({ type, delta }) => (type === "response.output_text.delta" ? delta : undefined),
@@ -45,7 +45,10 @@ export const openPassedThrough = async (url) => ({
   close() {},
 });
 
-/** A Parley server through OpenAI's API: each response in a conversation that was made before. */
+/**
+ * Opens a client of a Parley server through OpenAI's API: each response in a conversation that was created
+ * before.
+ */
 export const openResponses = async (url) => {
   const prepared = [];
   return {
@@ -63,7 +66,7 @@ export const openResponses = async (url) => {
   };
 };
 
-/** The AI SDK's stream for its own hooks. */
+/** Opens a client for the AI SDK's stream for its own hooks. */
 export const openUiMessages = async (url) => ({
   ask: readEvents(url, {
     textIn: ({ type, delta }) => (type === "text-delta" ? delta : undefined),
@@ -73,7 +76,7 @@ export const openUiMessages = async (url) => ({
   close() {},
 });
 
-/** A new conversation of a Parley server. */
+/** Creates a conversation on a Parley server. */
 async function createConversation(url) {
   const response = await fetch(`${url}/conversations`, {
     method: "POST",
@@ -86,13 +89,13 @@ async function createConversation(url) {
 
 let made = 0;
 
-/** A socket of a server that keeps no conversations. */
+/** Opens a socket of a server that stores no conversations. */
 export const openForwarded = (url) =>
   openSocket(url, { createOne: async () => `bench-${process.pid}-${made++}`, leaves: false });
 
 /**
- * A socket: a message in a new conversation, then its turn's events until it is sealed. Conversations are made by
- * `prepare`, so that whoever asks is there from the turn's first event on.
+ * Opens a socket: a message in a new conversation, then its turn's events until it is sealed. Conversations
+ * are created by `prepare`, so that the client is subscribed from the turn's first event on.
  */
 export async function openSocket(url, { createOne = createConversation, leaves = true } = {}) {
   const { WebSocket } = await import("ws");
@@ -114,7 +117,7 @@ export async function openSocket(url, { createOne = createConversation, leaves =
     if (event.type === "text-delta") turn?.onDelta(event.delta);
     else if (event.type === "turn-sealed") {
       turns.delete(event.conversationId);
-      // Whoever has its answer goes on elsewhere.
+      // A client that has its answer unsubscribes.
       if (leaves)
         socket.send(JSON.stringify({ type: "chat.unsubscribe", conversationId: event.conversationId }));
       turn?.resolve();

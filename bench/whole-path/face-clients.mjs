@@ -1,8 +1,8 @@
-// Readers of streams, each with its own turn, in a process of their own.
+// Readers of streams, each with its own turn, in a separate process.
 import { request } from "node:http";
 import { openReader } from "./websocket-reader.mjs";
 
-/** What a delta is known by, in each protocol. */
+/** The bytes that identify a delta, in each protocol. */
 const marks = {
   socket: Buffer.from('"type":"text-delta"'),
   post: Buffer.from('"type":"text-delta"'),
@@ -40,7 +40,7 @@ function countAnswer(address, content, wanted) {
       let deltas = 0;
       let rest = Buffer.alloc(0);
       response.on("data", (bytes) => {
-        // A mark may lie across two pieces.
+        // A mark may be split across two pieces.
         const all = rest.length === 0 ? bytes : Buffer.concat([rest, bytes]);
         const whole = all.lastIndexOf("\n\n");
         deltas += countIn(all.subarray(0, whole + 1), wanted);
@@ -60,12 +60,12 @@ function byPost(url, id) {
   return countAnswer(`${url}/api/chat`, { id, trigger: "submit-message", messages }, marks.post);
 }
 
-/** Makes a response as the OpenAI SDK does. */
+/** Creates a response as the OpenAI SDK does. */
 function byResponses(url) {
   return countAnswer(`${url}/v1/responses`, { input: "go", stream: true }, marks.responses);
 }
 
-/** Makes a chat completion as the OpenAI SDK does. */
+/** Creates a chat completion as the OpenAI SDK does. */
 function byCompletions(url) {
   const messages = [{ role: "user", content: "go" }];
   return countAnswer(`${url}/v1/chat/completions`, { messages, stream: true }, marks.completions);
@@ -73,7 +73,7 @@ function byCompletions(url) {
 
 const ways = { socket: bySocket, post: byPost, responses: byResponses, completions: byCompletions };
 
-/** Reads so many streams side by side when it is asked to, and says how many deltas came. */
+/** Reads this many streams in parallel on request, and reports the number of deltas. */
 export async function read({ url, way, streams }) {
   let round = 0;
   process.on("message", async ({ ask }) => {

@@ -2,7 +2,9 @@
 
 const PIECE = " word";
 
-/** Calls `write` so many times: at a pace, or without a pause but with room for others now and then. */
+/**
+ * Calls `write` this many times: at a pace, or without a pause but yielding to the event loop now and then.
+ */
 async function produce(write, { deltas, perSecond }) {
   if (perSecond === undefined) {
     for (let n = 0; n < deltas; n += 1) {
@@ -19,7 +21,7 @@ async function produce(write, { deltas, perSecond }) {
   }
 }
 
-/** Parley, on the memory store: what is compared is how a stream reaches its reader. */
+/** Starts Parley on the memory store: the comparison is about how a stream reaches its reader. */
 export async function parley(shape) {
   const [{ createRuntime, createModelCatalog }, { serve }, messages, testing, core] = await Promise.all([
     import("@parley/core/runtime"),
@@ -60,19 +62,19 @@ export async function parley(shape) {
   return server.url;
 }
 
-/** The AI SDK, version 6. */
+/** Starts the AI SDK, version 6. */
 export async function aiSdk(shape) {
   const { MockLanguageModelV3 } = await import("ai-6/test");
   return aiSdkServer(await import("ai-6"), MockLanguageModelV3, shape);
 }
 
-/** The AI SDK, version 7. */
+/** Starts the AI SDK, version 7. */
 export async function aiSdk7(shape) {
   const { MockLanguageModelV4 } = await import("ai/test");
   return aiSdkServer(await import("ai"), MockLanguageModelV4, shape);
 }
 
-/** `streamText` and its own answer, in a plain Hono app. Nothing is stored. */
+/** Serves `streamText` and its own response, in a plain Hono app. Nothing is stored. */
 async function aiSdkServer({ streamText, convertToModelMessages }, MockLanguageModel, shape) {
   const [{ Hono }, { serve }] = await Promise.all([import("hono"), import("@hono/node-server")]);
   const app = new Hono();

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 
 const PIECE = " word";
 
-/** Calls back so many times a second, from when it is started; what a late tick missed is made up for. */
+/** Calls back this many times a second, once started; calls missed by a late tick are made up for. */
 function pace(perSecond, count, onTick, onEnd) {
   const startedAt = performance.now();
   let sent = 0;
@@ -16,7 +16,7 @@ function pace(perSecond, count, onTick, onEnd) {
   }, 1_000 / perSecond);
 }
 
-/** The event of a delta as the server sends it, so that all send the same bytes. */
+/** Returns the event of a delta as the server sends it, so that all send the same bytes. */
 const eventOf = (n) => ({
   type: "chat.delta",
   event: {
@@ -31,13 +31,16 @@ const eventOf = (n) => ({
   cursor: `1~01a1e1a1-970e-7060-bb60-bd2e72268387~1~${n}`,
 });
 
-/** How many deltas each stream has: the first one warms the server up. */
+/** Returns the number of deltas of each stream: the first one warms the server up. */
 function createLengths({ warmUp, deltas }) {
   let streams = 0;
   return () => (streams++ === 0 ? warmUp : deltas);
 }
 
-/** By hand: whoever connects listens; any message starts a stream. `send` hands an event to all sockets. */
+/**
+ * Starts a hand-written server: every connection receives the stream; any message starts one. `send` sends an
+ * event to all sockets.
+ */
 async function serveByHand({ perSecond, ...lengths }, send) {
   const nextLength = createLengths(lengths);
   const { WebSocketServer } = await import("ws");
@@ -57,20 +60,20 @@ async function serveByHand({ perSecond, ...lengths }, send) {
   return `http://127.0.0.1:${server.address().port}`;
 }
 
-/** The limit: a frame's bytes are made once and handed to the library for each socket. */
+/** The limit: a frame's bytes are built once and passed to the library for each socket. */
 export const frameOnce = (options) =>
   serveByHand(options, (sockets, message) => {
     const bytes = Buffer.from(JSON.stringify(message));
     for (const socket of sockets) socket.send(bytes, { binary: false });
   });
 
-/** As it is usually written: a text for each socket. */
+/** The usual implementation: a text for each socket. */
 export const textForEach = (options) =>
   serveByHand(options, (sockets, message) => {
     for (const socket of sockets) socket.send(JSON.stringify(message));
   });
 
-/** The server: turns of one conversation, which everyone follows. */
+/** Starts the server: turns of one conversation, which all sockets follow. */
 export async function parley({ perSecond, store: { url }, ...lengths }) {
   const nextLength = createLengths(lengths);
   const [{ createRuntime, createModelCatalog }, { serve }, messages, { openPostgres }] = await Promise.all([

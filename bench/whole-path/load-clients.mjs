@@ -1,10 +1,10 @@
-// Many turns at a time, each followed by a socket of its own, in a process of their own: how late each delta comes.
+// Many concurrent turns, each followed by its own socket, in a separate process: the delay of each delta.
 import { now } from "./upstream.mjs";
 import { openReader } from "./websocket-reader.mjs";
 
 /**
- * Opens a socket per conversation and returns. Asked to `start`, each sends its message, spread over two seconds. Asked
- * to `mark`, forgets what it has measured; asked to `report`, tells it.
+ * Opens a socket per conversation and returns. On `start`, each sends its message, spread over two seconds.
+ * On `mark`, discards its measurements; on `report`, sends them.
  */
 export async function drive({ url, conversations }) {
   const port = Number(new URL(url).port);
@@ -16,7 +16,7 @@ export async function drive({ url, conversations }) {
     const text = bytes.latin1Slice(start, end);
     const at = text.indexOf(marker);
     if (at !== -1 && text.includes('"text-delta"')) {
-      // What was told before the socket joined comes in one piece, under its first stamp.
+      // Deltas published before the socket joined arrive in one piece, under its first stamp.
       latencies.push(now() - Number.parseFloat(text.slice(at + marker.length)));
     } else if (text.includes('"turn-sealed"')) sealed += 1;
     else if (text.startsWith('{"type":"chat.error"')) failure ??= text;

@@ -1,4 +1,5 @@
-// What stands between a model's API and a client: Parley, the least code that does a part of its work, and peers.
+// Servers between a model's API and a client: Parley, the minimal code that does a part of its work, and
+// peers.
 import { Agent, createServer, request } from "node:http";
 import { aiSdks } from "../peer-libraries.mjs";
 
@@ -11,7 +12,7 @@ const listen = async (server) => {
   return `http://127.0.0.1:${server.address().port}`;
 };
 
-/** Asks the model's API; hands over the response. */
+/** Calls the model's API; passes on the response. */
 function ask(agent, upstream, onResponse) {
   const headers = { "content-type": "application/json", accept: "text/event-stream" };
   const asked = request(`${upstream}/responses`, { agent, method: "POST", headers }, onResponse);
@@ -19,7 +20,7 @@ function ask(agent, upstream, onResponse) {
   return asked;
 }
 
-/** The limit: bytes go through as they come. */
+/** The limit: passes bytes through as they arrive. */
 export function bytePipe({ upstream }) {
   const agent = new Agent({ keepAlive: true, maxSockets: 2_000 });
   return listen(
@@ -33,7 +34,10 @@ export function bytePipe({ upstream }) {
   );
 }
 
-/** Parse and forward: each event is read, and what the client needs of it is written to a socket. Nothing is kept. */
+/**
+ * Parses and forwards: each event is read, and the part that the client needs is written to a socket. Nothing
+ * is stored.
+ */
 export async function parseAndForward({ upstream }) {
   const { WebSocketServer } = await import("ws");
   const agent = new Agent({ keepAlive: true, maxSockets: 2_000 });
@@ -72,8 +76,8 @@ export async function parseAndForward({ upstream }) {
 }
 
 /**
- * The server with everything: log, journal, cursors, resume, limits, and the page in a folder if one is given. With
- * `owners`, so many people each have a key of their own, and `secrets` names the keys.
+ * Starts the server with everything: log, journal, cursors, resume, limits, and the page in a folder if one
+ * is given. With `owners`, this many users each have their own key, and `secrets` lists the keys.
  */
 export async function parley({ upstream, store: place, runningTurns = 1_000, owners = 0, page }) {
   const [{ createRuntime, createModelCatalog }, { createKey, serve }, openai, http, node, opened] =
@@ -123,7 +127,7 @@ async function openStore({ url, folder }) {
   return { store, wake };
 }
 
-/** The AI SDK over Hono, as its documentation has it: no store, no resume. `sdk` names one of `aiSdks`. */
+/** Starts the AI SDK over Hono, as in its documentation: no store, no resume. `sdk` names one of `aiSdks`. */
 export async function aiSdk({ upstream, sdk }) {
   const { load, verb } = aiSdks.find(({ name }) => name === sdk);
   const [lib, { Hono }, { serve }] = await Promise.all([load(), import("hono"), import("@hono/node-server")]);

@@ -1,8 +1,8 @@
-// Many sockets that ask for nothing, in a process of their own.
+// Many idle sockets, in a separate process.
 import { readFileSync } from "node:fs";
 import { openReader } from "./websocket-reader.mjs";
 
-/** Opens the sockets, each with its key where a file names keys, and counts the messages that reach them. */
+/** Opens the sockets, each with its key if a file lists keys, and counts the messages that reach them. */
 export async function stay({ url, sockets, secrets: file }) {
   const secrets = file === undefined ? [] : JSON.parse(readFileSync(file, "utf8"));
   const port = Number(new URL(url).port);

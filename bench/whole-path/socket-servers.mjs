@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import pg from "pg";
 
-/** How many statements the store has sent. */
+/** Number of statements that the store has sent. */
 let statements = 0;
 
 class CountingClient extends pg.Client {
@@ -18,8 +18,9 @@ class CountingClient extends pg.Client {
 }
 
 /**
- * A server on PostgreSQL whose model answers at once. With `keys`, there are so many keys of as many owners as `owners`
- * says, and their secrets are written to the file `secrets`; without, everything belongs to one owner.
+ * Starts a server on PostgreSQL whose model answers at once. With `keys`, there are this many keys of
+ * `owners` owners, and their secrets are written to the file `secrets`; without, everything belongs to one
+ * owner.
  */
 export async function parley({ store: { url }, keys = 0, owners = 1, secrets: file }) {
   const [{ createRuntime, createModelCatalog }, { createKey, serve }, messages, { openPostgres }] =

@@ -1,18 +1,19 @@
-// A model's API on 127.0.0.1 that speaks the Responses protocol: the same answer to everyone, at full speed or paced.
+// A model's API on 127.0.0.1 with the Responses protocol: the same answer to every request, at full speed or
+// paced.
 import { createServer } from "node:http";
 import { encodeStream } from "../responses-stream.mjs";
 
-/** What a paced delta says when it left: epoch milliseconds, and a space. */
+/** Returns the time that a paced delta is stamped with: epoch milliseconds, and a space. */
 export const now = () => performance.timeOrigin + performance.now();
 
-/** Where a stamped delta has its text: as long as a stamp, so that lengths stay as they are. */
+/** Placeholder for the stamp of a delta: as long as a stamp, so that lengths stay the same. */
 const stampLength = 18;
 const mark = "#".repeat(stampLength);
 const stamp = () => now().toFixed(3).padEnd(stampLength, " ");
 
 /**
- * Starts it; `perSecond` 0 is full speed. With `stamped`, each delta says when it was sent. In a process of its own it
- * can be asked to `hurry`, that is to answer at full speed, until it is asked to `pace`.
+ * Starts the API; `perSecond` 0 is full speed. With `stamped`, each delta contains its send time. In a
+ * separate process it answers at full speed from the message `hurry` until the message `pace`.
  */
 export async function startUpstream({ deltas, perSecond = 0, stamped = false }) {
   const events = encodeStream(deltas, stamped ? () => mark : undefined);
@@ -42,7 +43,7 @@ export async function startUpstream({ deltas, perSecond = 0, stamped = false }) 
   return `http://127.0.0.1:${server.address().port}/v1`;
 }
 
-/** Every event is a write of its own, as an API sends them, and the next one follows at once. */
+/** Sends every event as a separate write, as an API does, and the next one at once. */
 function sendFast(response, events) {
   let sent = 0;
   const next = () => {
@@ -55,16 +56,20 @@ function sendFast(response, events) {
   next();
 }
 
-/** Answers under way. One clock for all of them: a timer each would fire them together, in bursts that no API has. */
+/**
+ * Answers in progress. One clock for all of them: separate timers would fire together, in bursts that no API
+ * has.
+ */
 const paced = new Set();
 
-/** How far each answer's beat lies behind the one before, in beats: spreads any number of them evenly. */
+/** Offset between the beats of consecutive answers, in beats: spreads any number of them evenly. */
 const goldenRatio = (Math.sqrt(5) - 1) / 2;
 let asked = 0;
 
 /**
- * Each answer has its own beat, as those of many callers do, also where they asked in the same moment: else a server
- * that passes questions on at once would be woken once for all of them, and one that first writes them down for each.
+ * Sends each answer at its own beat, as those of many callers have, even if they were requested at the same
+ * time: otherwise a server that forwards requests at once would wake up once for all of them, and one that
+ * first stores them for each.
  */
 function sendPaced(response, { count, encode, perSecond }) {
   const startedAt = performance.now() + ((asked++ * goldenRatio) % 1) * (1_000 / perSecond);

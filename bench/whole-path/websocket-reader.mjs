@@ -1,8 +1,12 @@
-// The least of a WebSocket client that a measurement needs: a library's would cost the reader more than the server takes.
+// The minimal WebSocket client that a measurement needs: a library's would cost the reader more than the
+// server takes.
 import { randomBytes } from "node:crypto";
 import { connect } from "node:net";
 
-/** Opens a socket at `/ws`, with a key where one is asked for. `onFrame` gets a buffer and where in it a message lies. */
+/**
+ * Opens a socket at `/ws`, with a key if one is required. `onFrame` gets a buffer and the range of a message
+ * in it.
+ */
 export function openReader(port, onFrame, secret) {
   return new Promise((resolve, reject) => {
     const socket = connect(port, "127.0.0.1");
@@ -37,7 +41,7 @@ export function openReader(port, onFrame, secret) {
   });
 }
 
-/** Hands over whole frames, and returns the beginning of the next one, if there is one. */
+/** Passes on complete frames, and returns the start of the next one, if there is one. */
 function readFrames(bytes, onFrame, onPing) {
   let start = 0;
   while (bytes.length - start >= 2) {
@@ -57,10 +61,10 @@ function readFrames(bytes, onFrame, onPing) {
   return start === bytes.length ? undefined : bytes.subarray(start);
 }
 
-/** The answer to a ping without a payload, masked. */
+/** The response to a ping without a payload, masked. */
 const pong = Buffer.from([0x8a, 0x80, 0, 0, 0, 0]);
 
-/** A client has to mask what it says; a mask of zeros is one. */
+/** Creates a masked frame: a client must mask its messages; a mask of zeros is valid. */
 function maskedFrame(text) {
   const payload = Buffer.from(text);
   const header = Buffer.alloc(payload.length < 126 ? 6 : 8);

@@ -1,4 +1,4 @@
-// attw: whoever installs a package gets its types, however they resolve modules (ESM only, as the packages are).
+// attw: every user of a package gets its types, however they resolve modules (ESM only, as the packages are).
 import { buildProblems } from "./context.mjs";
 
 export const about = "published types resolve (attw, ESM only)";
@@ -6,7 +6,7 @@ export const about = "published types resolve (attw, ESM only)";
 export async function run(context) {
   const problems = await buildProblems(context);
   if (problems.length > 0) return { problems };
-  // A program or a page has no types to resolve: nobody imports it.
+  // A program or a page has no types to resolve: nothing imports it.
   const imported = context
     .packages()
     .filter(({ manifest }) => Object.keys(manifest.exports ?? {}).some((path) => path !== "./package.json"));

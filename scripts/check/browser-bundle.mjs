@@ -1,4 +1,4 @@
-// Everything that a page may load bundles for a browser, with nothing left to resolve.
+// Every entry that a page may load bundles for a browser, with nothing left to resolve.
 import { existsSync } from "node:fs";
 import { isBuiltin } from "node:module";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { buildProblems } from "./context.mjs";
 
 export const about = "core, client and http bundle for a browser";
 
-/** What runs on Node alone, by the subpath that says so, and what is no code. */
+/** Subpaths that run on Node alone, or that contain no code. */
 const notForPages = ["./node", "./package.json"];
 
 export async function run(context) {
@@ -43,7 +43,7 @@ async function bundle({ root, packages }, folder) {
     plugins: [
       {
         name: "what-is-left",
-        // Rolldown would let Node's modules stand as they are.
+        // Rolldown would leave imports of Node's modules unchanged.
         resolveId(source, importer) {
           if (isBuiltin(source))
             left.add(`${folder}: ${importer?.replace(`${root}/`, "")} imports ${source}`);

@@ -1,4 +1,4 @@
-// What several checks need: the root, the packages, one build and one packing for all of them.
+// Shared state of several checks: the root, the packages, one build and one packing for all of them.
 import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { npmCommand, npmEnvironment, root } from "../install.mjs";
 import { projects } from "../setup.mjs";
 
-/** Made once per run of the checks; `close` removes what was packed. */
+/** Creates the context, once per run of the checks; `close` removes what was packed. */
 export function createContext() {
   const folder = mkdtempSync(join(tmpdir(), "parley-check-"));
   const once = new Map();
@@ -27,7 +27,7 @@ export function createContext() {
   };
 }
 
-/** For checks that look at built packages: what to report when there is nothing sound to look at. */
+/** Returns the problems to report if the build failed, for checks of built packages. */
 export async function buildProblems(context) {
   const { code } = await context.build();
   return code === 0
@@ -44,7 +44,7 @@ function publishedPackages() {
     .filter(({ manifest }) => !manifest.private);
 }
 
-/** Runs a Node program in the root and keeps what it says: `{ code, output }`. */
+/** Runs a Node program in the root and captures its output: `{ code, output }`. */
 function runTool(args) {
   return runProgram(process.execPath, args, { cwd: root });
 }

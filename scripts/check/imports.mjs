@@ -1,13 +1,16 @@
-// Who may import whom: the direction of the house, no value cycles, and what must stay out of each room.
+// Allowed imports: the direction between packages, no value cycles, and modules that a package must not
+// import.
 import { isBuiltin } from "node:module";
 import { readSourceGraph } from "./source-graph.mjs";
 
 export const about = "import direction, value cycles, no Node or vendor where it does not belong";
 
-/** What a room may import of each other room. */
+/** Allowed imports of a package from each other package. */
 const everything = { values: true, types: true };
 const typesOnly = { values: false, types: true };
-/** Providers and stores see the core through its ports; values they share with it are messages and errors. */
+/**
+ * Providers and stores see the core through its ports; the values they share with it are messages and errors.
+ */
 const coreThroughPorts = {
   values: ["@parley/core/errors", "@parley/core/messages"],
   types: ["@parley/core/ports", "@parley/core/errors", "@parley/core/messages"],
@@ -30,7 +33,7 @@ const allowed = {
   client: { wire: everything, fold: everything },
   web: { client: everything, wire: everything },
 };
-/** The one file of a room that may import more: the agent drives the core's turn loop itself. */
+/** The one file of a package that may import more: the agent drives the core's turn loop itself. */
 const exceptions = { "packages/providers/src/ai-sdk/agent/agent.ts": ["@parley/core/turn"] };
 /** The composition root chooses vendors and databases, and the test kit serves every package: both may import all. */
 const free = ["cli", "testing"];
@@ -61,7 +64,10 @@ export async function run({ root }) {
   };
 }
 
-/** Tests may reach into the test harness; nothing else leaves its own package by a relative path. */
+/**
+ * Returns relative imports across packages. Tests may import the test harness; nothing else leaves its own
+ * package by a relative path.
+ */
 function relativeAcross({ rooms }, file) {
   const own = `${rooms.find((room) => room.name === file.room).folder}/`;
   return file.imports
@@ -100,7 +106,9 @@ function nodeWhereItIsNot(file) {
     .map((one) => at(file, one, `${file.room} may not import ${one.from}`));
 }
 
-/** Node's modules only behind `@parley/http/node`: never in reach of the portable entry. */
+/**
+ * Returns Node's modules in reach of the portable entry: they are allowed only behind `@parley/http/node`.
+ */
 function nodeInHttp({ files }) {
   const fromIndex = reachable(files, "packages/http/src/index.ts");
   const fromNode = reachable(files, "packages/http/src/node.ts");
@@ -134,7 +142,7 @@ function vendorNames(file) {
   });
 }
 
-/** Groups of files that load each other (Tarjan's strongly connected components). */
+/** Returns groups of files that load each other (Tarjan's strongly connected components). */
 function cycles(files) {
   const edges = new Map(
     files.map(({ path, imports }) => [

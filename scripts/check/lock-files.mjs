@@ -1,4 +1,4 @@
-// `npm ci` must work on every machine: exact versions, no registry's address, no platform forgotten.
+// `npm ci` must work on every machine: exact versions, no registry address, no missing platform.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { projects } from "../setup.mjs";
@@ -6,7 +6,7 @@ import { projects } from "../setup.mjs";
 export const about = "lock files name no registry, fit their manifests and cover every platform";
 
 const kinds = ["dependencies", "devDependencies", "optionalDependencies"];
-/** A dependency that whoever installs the package may have, too, and that must then be the same one: a range. */
+/** Dependencies that the user of a package may have too, and that must then be the same copy: a range. */
 const shared = ["@opentelemetry/api", "hono", "zod"];
 
 export async function run({ root }) {
@@ -58,7 +58,7 @@ function manifestProblems(root, folder, at, locked, lockPath) {
   });
 }
 
-/** A version, or a package under another name in one version. */
+/** Returns true for a version, or for an alias of a package in one version. */
 function isExact(version) {
   return /^(npm:(@[\w.-]+\/)?[\w.-]+@)?\d+\.\d+\.\d+(-[\w.]+)?$/.test(version);
 }
@@ -67,7 +67,10 @@ function isSharedRange(name, version) {
   return shared.includes(name) && /^\^\d+\.\d+\.\d+$/.test(version);
 }
 
-/** npm leaves a binary that the registry lacks out of the lock in silence; `npm ci` then fails on that platform. */
+/**
+ * Returns the binaries missing from the lock: npm silently omits one that the registry lacks; `npm ci` then
+ * fails on that platform.
+ */
 function forgottenPlatforms(packages, name, entry) {
   return Object.keys(entry.optionalDependencies ?? {}).filter((dependency) => {
     for (let at = name; ; at = at.slice(0, Math.max(0, at.lastIndexOf("/node_modules/")))) {

@@ -1,4 +1,4 @@
-// What a stranger needs of a published package: where it comes from, what it is, its licence, and its own manifest.
+// Required metadata of a published package: its origin, its description, its license, and its own manifest.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -40,7 +40,10 @@ function manifestProblems(folder, manifest) {
   ];
 }
 
-/** A peer is chosen by whoever installs the package; one that is also a dependency would come a second time. */
+/**
+ * Returns peers that are also dependencies: the user of a package chooses a peer, and a dependency would be a
+ * second copy.
+ */
 function boundTwice({ dependencies = {}, devDependencies = {}, peerDependencies = {} }) {
   return Object.keys(peerDependencies).flatMap((name) => [
     ...(name in dependencies ? [`${name} is a dependency and a peer dependency`] : []),

@@ -1,4 +1,4 @@
-// publint: what each package would publish is what its manifest promises.
+// publint: the published content of each package matches its manifest.
 import { buildProblems } from "./context.mjs";
 
 export const about = "published packages are well formed (publint)";

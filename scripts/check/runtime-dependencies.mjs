@@ -1,4 +1,4 @@
-// The packages at the bottom bring nothing along.
+// The base packages have no runtime dependencies.
 export const about = "wire, fold, http and core have no runtime dependencies";
 
 const bare = ["packages/wire", "packages/fold", "packages/http", "packages/core"];

@@ -1,14 +1,14 @@
-// The packages of the tree, their TypeScript files, and who imports whom.
+// The packages of the tree, their TypeScript files, and their imports.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { parseSync, Visitor } from "rolldown/utils";
 import { projects } from "../setup.mjs";
 
 /**
- * Every TypeScript file below the `src` folder of each package and app, as
+ * Returns every TypeScript file below the `src` folder of each package and app, as
  * `{ path, room, isTest, text, imports: [{ from, line, typeOnly, lazy, target }] }`.
- * `path` is relative to the root, `room` is the package's folder name, and `target` the path of the imported file
- * where it is one of ours.
+ * `path` is relative to the root, `room` is the package's folder name, and `target` the path of the imported
+ * file if it is one of ours.
  */
 export function readSourceGraph(root) {
   const rooms = projects().map((folder) => readRoom(root, folder));

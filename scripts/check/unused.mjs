@@ -1,4 +1,4 @@
-// knip: exports, files and dependencies that nobody uses, and dependencies that nobody declared.
+// knip: unused exports, files and dependencies, and undeclared dependencies.
 export const about = "unused exports, files and dependencies (knip)";
 
 export async function run(context) {

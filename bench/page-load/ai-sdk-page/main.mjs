@@ -1,4 +1,4 @@
-// The least page with the AI SDK's hook and its markdown: no list, no history, no style.
+// A minimal page with the AI SDK's hook and its markdown: no list, no history, no style.
 import { useChat } from "@ai-sdk/react";
 import { DefaultChatTransport } from "ai";
 import { createElement as h, useState } from "react";

@@ -29,7 +29,7 @@ import { newTurn, settle, turnOf, withStep, withTurn } from "./turn-table.js";
 const receivedUpTo = new WeakMap<PartState, CursorPlace>();
 const outputReceivedUpTo = new WeakMap<TurnState["toolOutput"], Readonly<Record<string, CursorPlace>>>();
 
-/** Folds one event in. `place` is its position in the stream, where that is known. */
+/** Applies one event. `place` is its position in the stream, if known. */
 export function applyEvent(
   fold: ConversationFold,
   event: AgentEvent,
@@ -126,7 +126,7 @@ export function applyEvent(
       return seal(fold, event);
     default:
       event satisfies never;
-      // A kind that this client does not know yet.
+      // An event type that this client does not know yet.
       return fold;
   }
 }
@@ -147,7 +147,7 @@ function withStatus(
   return known === "active" || live === undefined ? next : endTurn(next, live.turnId);
 }
 
-/** The same metadata when it says so already. */
+/** Sets status and waiting; returns the same metadata if nothing changes. */
 function withWaiting(
   meta: ConversationMeta,
   status: ConversationStatus,
@@ -158,7 +158,7 @@ function withWaiting(
   return { ...rest, status, ...omitUndefined({ waiting }) };
 }
 
-/** Ends a turn of which no more is known than that it runs no longer. */
+/** Ends a turn of which only its end is known. */
 export function endTurn(fold: ConversationFold, turnId: string): ConversationFold {
   return {
     ...fold,
@@ -172,18 +172,18 @@ export function isOver(turn: TurnState | undefined): boolean {
   return turn?.status === "sealed" && turn.reason !== undefined;
 }
 
-/** With a turn running that has just begun, or of which it was not known that it runs. */
+/** Marks a turn as running that has just started, or that was not known to run. */
 function openTurn(fold: ConversationFold, turnId: string): ConversationFold {
   const known = turnOf(fold.turns, turnId);
   if (known?.status === "running" || isOver(known)) return fold;
-  // Rows of another turn behind its own: it has ended long ago.
+  // Rows of another turn follow its own: it ended long ago.
   const newest = fold.log.committed.findLast((message) => message.turnId !== undefined);
   if (known?.lastSeq !== undefined && newest !== undefined && newest.turnId !== turnId) return fold;
   const turn: TurnState = known === undefined ? newTurn(turnId) : { ...known, status: "running" };
   return { ...fold, turns: withTurn(fold.turns, turn), activeTurn: activeFrom(turn, fold.activeTurn) };
 }
 
-/** Changes what is known of a turn that runs; of one that has ended, nothing. */
+/** Updates the state of a running turn; leaves one that has ended unchanged. */
 function updateTurn(
   fold: ConversationFold,
   turnId: string,
@@ -196,7 +196,7 @@ function updateTurn(
   return { ...fold, turns: withTurn(fold.turns, turn), activeTurn: activeFrom(turn, fold.activeTurn) };
 }
 
-/** With the state of the running turn while it shows nothing new, or without one. */
+/** Sets or clears the progress of the running turn. */
 function withProgress(
   fold: ConversationFold,
   { progress: _, ...active }: ActiveTurn,
@@ -205,7 +205,7 @@ function withProgress(
   return { ...fold, activeTurn: { ...active, ...omitUndefined({ progress }) } };
 }
 
-/** What is known of the turn that runs. */
+/** Returns the public state of the running turn. */
 export function activeFrom(
   turn: TurnState,
   before: ConversationFold["activeTurn"],
@@ -251,7 +251,7 @@ function withUserMessages(
 
 type Author = Pick<FoldedMessage, "id" | "role"> & { readonly turnId: string; readonly stepId?: StepId };
 
-/** The message that an event speaks of, as it is now; undefined when it is committed, or its turn over. */
+/** Returns the current state of an event's message; undefined if it is committed, or its turn is over. */
 function openMessage(fold: ConversationFold, of: Author): FoldedMessage | undefined {
   const known = provisionalOf(fold.log, of.id);
   if (known !== undefined) return known;
@@ -260,7 +260,7 @@ function openMessage(fold: ConversationFold, of: Author): FoldedMessage | undefi
   return { ...of, parts: [], status: "streaming" };
 }
 
-/** Puts a whole part into a provisional message. */
+/** Adds a complete part to a provisional message. */
 function withWholePart(fold: ConversationFold, of: Author, index: number, chunk: Chunk): ConversationFold {
   const message = openMessage(fold, of);
   if (message === undefined) return fold;
@@ -270,14 +270,14 @@ function withWholePart(fold: ConversationFold, of: Author, index: number, chunk:
   return { ...next, log: withProvisional(next.log, withPart(message, part)) };
 }
 
-/** Adds to the text of a part. */
+/** Appends to the text of a part. */
 function grow(
   fold: ConversationFold,
   event: TurnTextDeltaEvent | TurnReasoningDeltaEvent,
   place: CursorPlace | undefined,
 ): ConversationFold {
   const { delta, turnId, stepId, partIndex: index = 0 } = event;
-  // An empty one brings something for the provider alone.
+  // An empty delta only carries data for the provider.
   if (delta === "") return fold;
   const id = answerIdOf(event);
   const of: Author = { id, role: "assistant", turnId, ...omitUndefined({ stepId }) };
@@ -314,12 +314,12 @@ function stepOf(fold: ConversationFold, turnId: string, stepId: StepId | undefin
   return turnOf(fold.turns, turnId)?.steps.findLast((step) => step.stepId === stepId);
 }
 
-/** With the turn running and the step among its steps. */
+/** Marks the turn as running and adds the step to its steps. */
 function inStep(fold: ConversationFold, turnId: string, stepId: StepId | undefined): ConversationFold {
   return updateTurn(fold, turnId, (turn) => (stepId === undefined ? turn : withStep(turn, stepId)));
 }
 
-/** With a part at its place. Whatever stands before another part is no longer growing. */
+/** Inserts a part at its place. A part with another one after it no longer grows. */
 function withPart(message: FoldedMessage, part: PartState): FoldedMessage {
   const parts = message.parts.slice();
   let at = parts.length;
@@ -348,7 +348,7 @@ function withoutGrowth(fold: ConversationFold, of: (message: FoldedMessage) => b
   return log === fold.log ? fold : { ...fold, log };
 }
 
-/** Adds to what a tool has printed, unless its result is committed already. */
+/** Appends to a tool's output, unless its result is already committed. */
 function print(
   fold: ConversationFold,
   event: TurnToolOutputEvent,
@@ -366,7 +366,7 @@ function print(
   });
 }
 
-/** What is printed without the calls whose results are in the log. */
+/** Returns the tool output without the calls whose results are in the log. */
 export function withoutPrinted(
   toolOutput: TurnState["toolOutput"],
   toolCallIds: ReadonlySet<string>,
@@ -388,7 +388,7 @@ function hasCommittedResult(
     if (message.turnId !== undefined && message.turnId !== turnId) return false;
     for (const { chunk } of message.parts) {
       if (chunk.type === "tool-result" && chunk.toolCallId === toolCallId) return true;
-      // A call stands before its result: there is none behind it.
+      // A call precedes its result: searching backwards, none can follow.
       if (chunk.type === "tool-call" && chunk.toolCallId === toolCallId) return false;
     }
   }
@@ -409,7 +409,7 @@ function finish(fold: ConversationFold, event: TurnDoneEvent): ConversationFold 
     { ...fold, turns: withTurn(fold.turns, turn) },
     (message) => message.turnId === turnId,
   );
-  // The end of an earlier turn, received late, says nothing about the current context.
+  // The end of an earlier turn, received late, does not describe the current context.
   return turn.status !== "running" || contextSize === undefined ? next : { ...next, contextSize };
 }
 
@@ -425,15 +425,15 @@ function seal(fold: ConversationFold, event: TurnSealedEvent): ConversationFold 
     Object.entries(ending).every(([key, value]) => known[key as keyof TurnState] === value);
   if (isKnown) return fold;
   const next = { ...endTurn(fold, turnId), turns: settle(fold.turns, turnId, ending) };
-  // Where every row of the turn is here, what is left of it besides is nothing. A reader of events alone
-  // keeps the provisional messages until the rows come.
+  // If every row of the turn has arrived, its provisional messages are obsolete. A reader of events alone
+  // keeps the provisional messages until the rows arrive.
   const newest = fold.log.committed.at(-1)?.lastSeq ?? 0;
   return lastSeq !== undefined && newest >= lastSeq
     ? { ...next, log: withoutProvisional(next.log, turnId) }
     : next;
 }
 
-/** The judgement alone: the data stands in the turn's last text, and is not kept twice. */
+/** Returns only the verdict: the data is in the turn's last text, and is not stored twice. */
 function verdictOf({ output }: TurnSealedEvent): TurnState["output"] {
   if (output === undefined) return undefined;
   const { value: _, ...verdict } = output;

@@ -11,8 +11,8 @@ import type { SubscriptionFrame } from "./subscription-frame.js";
 import { newTurn, noTurns, nothingPrinted, turnOf, withTurn } from "./turn-table.js";
 
 /**
- * Folds a frame of a subscription in. The same frame twice changes nothing the second time, and neither does a frame
- * whose content is already known from history.
+ * Applies a frame of a subscription. Applying the same frame twice changes nothing the second time, and
+ * neither does a frame whose content is already known from history.
  */
 export function foldFrame(fold: ConversationFold, frame: SubscriptionFrame): ConversationFold {
   return atCursor(withFrame(fold, frame), frame);
@@ -34,7 +34,7 @@ function withFrame(fold: ConversationFold, frame: SubscriptionFrame): Conversati
   }
 }
 
-/** Moves the cursor on; back only by a reset, which says that the one before no longer holds. */
+/** Advances the cursor; moves it back only for a reset, which invalidates the previous one. */
 function atCursor(fold: ConversationFold, { type, cursor }: SubscriptionFrame): ConversationFold {
   if (cursor === undefined || cursor === fold.cursor) return fold;
   const place = parseCursor(cursor);
@@ -42,7 +42,7 @@ function atCursor(fold: ConversationFold, { type, cursor }: SubscriptionFrame): 
   return isBack && type !== "chat.reset" ? fold : { ...fold, cursor, place };
 }
 
-/** The state around the log, as a snapshot or the metadata tell it. */
+/** Sets the state around the log from a snapshot or the metadata. */
 function withSurroundings(
   fold: ConversationFold,
   meta: ConversationMeta,
@@ -57,7 +57,7 @@ function withSurroundings(
   let next: ConversationFold = { ...fold, meta, status: meta.status, contextSize, contextWindow };
   const { live } = fold.turns;
   if (live !== undefined && live.turnId !== activeTurn?.turnId) {
-    // It ended while this client was not connected: the next frames say how.
+    // It ended while this client was not connected: the next frames contain its end.
     next = endTurn({ ...next, log: withoutProvisional(next.log, live.turnId) }, live.turnId);
   }
   return withQueue(activeTurn === undefined ? next : withActive(next, activeTurn), around.queue);
@@ -75,7 +75,7 @@ function withActive(fold: ConversationFold, activeTurn: ActiveTurn): Conversatio
   return { ...fold, turns: withTurn(fold.turns, turn), activeTurn: activeFrom(turn, activeTurn) };
 }
 
-/** Forgets what is provisional of a turn: its messages, and the figures of steps that left no row. */
+/** Removes the provisional state of a turn: its messages, and the figures of steps that left no row. */
 function withReset(fold: ConversationFold, turnId: string | undefined): ConversationFold {
   if (turnId === undefined) return withoutLog(fold);
   const log = withoutProvisional(fold.log, turnId);
@@ -99,7 +99,7 @@ function withReset(fold: ConversationFold, turnId: string | undefined): Conversa
   return { ...fold, log, turns, activeTurn: active };
 }
 
-/** Forgets the whole log. The state around it stays, as the snapshot before the reset described it. */
+/** Removes the whole log. The state around it stays, as the snapshot before the reset described it. */
 function withoutLog(fold: ConversationFold): ConversationFold {
   const { activeTurn } = fold;
   const empty: ConversationFold = { ...fold, log: emptyLog, turns: noTurns };
@@ -107,8 +107,8 @@ function withoutLog(fold: ConversationFold): ConversationFold {
 }
 
 /**
- * Folds the answer of `GET /conversations/:id/meta` in. Its cursor is left out: it holds for a client that has the
- * log up to there, which only the caller can know.
+ * Applies the response of `GET /conversations/:id/meta`. Its cursor is ignored: it is valid for a client that
+ * has the log up to there, which only the caller can know.
  */
 export function foldDetail(fold: ConversationFold, detail: ConversationDetail): ConversationFold {
   const {

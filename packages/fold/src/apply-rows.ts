@@ -9,8 +9,8 @@ import { isRetryable } from "./retryable.js";
 import { newTurn, turnOf, withTurns } from "./turn-table.js";
 
 /**
- * Takes in chunks of the log: messages, and what they say about their turns. `openTurnId` is the turn that is
- * known to be open where they came from. The same fold when all of them were here.
+ * Adds chunks of the log: messages, and their information about turns. `openTurnId` is the turn that is known
+ * to be open at their source. Returns the same fold if all of them were present.
  */
 export function withRows(
   fold: ConversationFold,
@@ -43,7 +43,7 @@ export function withRows(
   return withoutQueued({ ...fold, log, turns: withTurns(fold.turns, turns), activeTurn }, ids);
 }
 
-/** The messages of some turns, in order. */
+/** Groups the messages of some turns, in order. */
 function messagesByTurn(
   messages: readonly FoldedMessage[],
   turns: ReadonlyMap<string, unknown>,
@@ -85,9 +85,10 @@ function turnWithRows(turn: TurnState, rows: readonly StoredChunk[], isOpen: boo
 }
 
 /**
- * Rows tell which steps there are, that their generation has ended, and how their tools fared. They may come in any
- * order, the beginning of a turn after its end: so all that the log holds of the turn is read again. A step without
- * rows comes after those that have some, for a turn writes them step by step.
+ * Updates the steps of a turn from its rows: which steps exist, that their generation has ended, and the
+ * results of their tools. Rows may arrive in any order, the start of a turn after its end: so all rows of the
+ * turn are read again. A step without rows follows those that have some, because a turn writes them step by
+ * step.
  */
 function stepsWithRows(
   known: readonly StepState[],

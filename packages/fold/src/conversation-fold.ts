@@ -4,8 +4,8 @@ import { emptyLog, type MessageLog } from "./message-log.js";
 import { noTurns, type TurnTable } from "./turn-table.js";
 
 /**
- * A conversation as the frames of a subscription and pages of history describe it. Immutable: a change makes a new
- * fold, and every member that did not change keeps its identity.
+ * A conversation as described by the frames of a subscription and pages of history. Immutable: a change
+ * creates a new fold, and every member that did not change keeps its identity.
  */
 export interface ConversationFold {
   readonly conversationId: string;
@@ -24,7 +24,7 @@ export interface ConversationFold {
 
 const emptyQueue: QueuePayload = { messages: [] };
 
-/** A conversation of which nothing is known yet. */
+/** Creates the fold of a conversation of which nothing is known yet. */
 export function emptyFold(conversationId: string): ConversationFold {
   return { conversationId, status: "idle", queue: emptyQueue, log: emptyLog, turns: noTurns };
 }

@@ -21,7 +21,7 @@ export function estimatedCost(usage: Usage, prices: ModelPrices): Cost {
   return { amount: roundAmount(sum / perTokens), currency, source: "estimated" };
 }
 
-/** Sums the costs of calls; an absent cost is an unknown one. */
+/** Sums the costs of calls; an absent cost is unknown. */
 export function sumCosts(costs: Iterable<Cost | undefined>): CostSum {
   let sum = noCost;
   for (const cost of costs) sum = addCosts(sum, costSum(cost));
@@ -31,7 +31,7 @@ export function sumCosts(costs: Iterable<Cost | undefined>): CostSum {
 /** The sum over no calls. */
 export const noCost: CostSum = { calls: 0, unknownCalls: 0, amounts: [] };
 
-/** The sum over one call. */
+/** Returns the sum over one call. */
 export function costSum(cost: Cost | undefined): CostSum {
   if (cost === undefined) return { calls: 1, unknownCalls: 1, amounts: [] };
   const { amount, currency, source } = cost;
@@ -58,24 +58,28 @@ export function addCosts(left: CostSum, right: CostSum): CostSum {
   };
 }
 
-/** A provider call, as far as it says what its cache was worth. */
+/** The part of a provider call that determines the value of its cache. */
 export interface CachedCall {
   readonly model: string;
   readonly usage?: Usage | undefined;
   readonly prices?: ModelPrices | undefined;
 }
 
-/** Input that had been in the provider's cache and was charged in full, and what that cost more than reading it. */
+/**
+ * Input that had been in the provider's cache and was charged in full, and the extra cost compared with
+ * reading it.
+ */
 export interface CacheLoss {
   readonly tokens: number;
-  /** Absent where the prices are unknown. */
+  /** Absent if the prices are unknown. */
   readonly amount?: number;
   readonly currency?: string;
 }
 
 /**
- * Computes what a call lost because its prefix broke: the tokens that the call before it had read from the cache or
- * written to it, less those that this call has read from it. Undefined where nothing was lost or the tokens are unknown.
+ * Computes what a call lost because its prefix broke: the tokens that the call before it had read from the
+ * cache or written to it, less those that this call has read from it. Undefined if nothing was lost or the
+ * tokens are unknown.
  */
 export function cacheLoss(before: CachedCall | undefined, call: CachedCall): CacheLoss | undefined {
   const { usage, prices } = call;
@@ -92,7 +96,10 @@ export function cacheLoss(before: CachedCall | undefined, call: CachedCall): Cac
   return amount <= 0 ? undefined : { tokens, amount, currency };
 }
 
-/** Sums of binary fractions leave noise far behind the point; no provider charges in smaller units than this. */
+/**
+ * Rounds an amount: sums of binary fractions leave noise in the last digits; no provider charges in smaller
+ * units than this.
+ */
 export function roundAmount(amount: number): number {
   return Math.round(amount * 1e12) / 1e12;
 }

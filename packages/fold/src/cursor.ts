@@ -1,10 +1,10 @@
 import type { Cursor, StoredChunk } from "@parley/wire";
 
 /**
- * Identifies the row that holds a seq. A log that was restored from a dump and went on has another row there, so a
- * client that comes back with the cursor is recognised as one that holds rows which no longer exist. The row may lie
- * on either side of the cursor's own seq: rows are only ever appended, so an identical row means that all rows before
- * it are identical too.
+ * Identifies the row that holds a seq. A log that was restored from a dump and continued has another row
+ * there, so a client that returns with the cursor is recognized as one that holds rows which no longer exist.
+ * The row may be on either side of the cursor's own seq: rows are only ever appended, so an identical row
+ * means that all rows before it are identical too.
  */
 export interface RowCheck {
   readonly seq: number;
@@ -28,7 +28,7 @@ export function formatCursor({ seq, check, open }: CursorPlace): Cursor {
   return (open === undefined ? prefix : `${prefix}~${open.turnId}~${open.epoch}~${open.n}`) as Cursor;
 }
 
-/** Makes the cursors of one open turn's events: their common prefix is formatted once. */
+/** Creates the cursors of one open turn's events: their common prefix is formatted once. */
 export function openCursor(
   seq: number,
   check: RowCheck | undefined,
@@ -46,7 +46,7 @@ function placePrefix(seq: number, check: RowCheck | undefined): string {
 const placePattern = /^(\d{1,15})(?:\.([0-9a-z]{1,7})(?:\.(\d{1,15}))?)?$/;
 const openPattern = /^([^~]+)~(\d{1,15})~(-1|\d{1,15})$/;
 
-/** Parses a cursor; undefined for a text that no Parley has ever handed out. */
+/** Parses a cursor; undefined for a string that no version of Parley has ever issued. */
 export function parseCursor(cursor: string): CursorPlace | undefined {
   const tilde = cursor.indexOf("~");
   const place = placePattern.exec(tilde === -1 ? cursor : cursor.slice(0, tilde));
@@ -61,7 +61,7 @@ export function parseCursor(cursor: string): CursorPlace | undefined {
   return { seq: Number(seq), ...(check === undefined ? {} : { check }), open };
 }
 
-/** Returns true if `place` lies before `other`, so that moving to it would be going back. */
+/** Returns true if `place` is before `other`, so that moving to it would be going back. */
 export function isBefore(place: CursorPlace, other: CursorPlace): boolean {
   if (place.seq !== other.seq) return place.seq < other.seq;
   const { open } = place;
@@ -90,8 +90,8 @@ export function isCheckedRow(chunk: StoredChunk | undefined, check: RowCheck): b
 }
 
 /**
- * Returns the cursor to follow on from behind a page of history: the place before its newest turn, so that all events
- * of a turn that is open come too, checked by the page's last row. Undefined for an empty page.
+ * Returns the cursor for continuing after a page of history: the place before its newest turn, so that all
+ * events of an open turn are sent too, checked by the page's last row. Undefined for an empty page.
  */
 export function pageCursor(chunks: readonly StoredChunk[]): Cursor | undefined {
   const last = chunks.at(-1);

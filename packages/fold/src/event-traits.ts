@@ -1,6 +1,6 @@
 import type { AgentEvent } from "@parley/wire";
 
-/** The events that are numbered within a turn: all but the ones that stand outside it, and what is live only. */
+/** The events that are numbered within a turn: all except those outside it, and live-only ones. */
 export type TurnEvent = Exclude<
   AgentEvent,
   { type: "status" } | { type: "turn-sealed" } | { type: "turn-progress" }
@@ -20,17 +20,21 @@ export interface EventTraits<Event extends AgentEvent = AgentEvent> {
    * may lose it.
    */
   readonly durable: "journal" | "commit" | "no";
-  /** Whether it is one piece of a growing part: replay joins the pieces, and the journal stores their joined text. */
+  /**
+   * True for one piece of a growing part: replay joins the pieces, and the journal stores their joined text.
+   */
   readonly increment: boolean;
   /** Identifies an event that a turn publishes once; absent for increments, which are compared by their text. */
   readonly once?: (event: Event) => string;
-  /** Whether it is passed to the host's `onEvent` hook. */
+  /** True if it is passed to the host's `onEvent` hook. */
   readonly observed: boolean;
-  /** Whether the model produced it: a turn with such an event uncommitted cannot be continued by another node. */
+  /**
+   * True if the model produced it: a turn with such an event uncommitted cannot be continued by another node.
+   */
   readonly generated: boolean;
   /**
-   * Whether the turn's rows state it too. Where events are made from rows, a subscriber that receives the rows is sent
-   * only the others.
+   * True if the turn's rows contain it too. Where events are created from rows, a subscriber that receives
+   * the rows is sent only the others.
    */
   readonly inRows: boolean;
 }
@@ -38,8 +42,8 @@ export interface EventTraits<Event extends AgentEvent = AgentEvent> {
 type TraitsOf<Kind extends AgentEvent["type"]> = EventTraits<Extract<AgentEvent, { type: Kind }>>;
 
 /**
- * The one table of event kinds. A new kind needs a row here and a case in `applyEvent`; the compiler stops at both,
- * and everything else reads the row.
+ * The single table of event types. A new type needs a row here and a case in `applyEvent`; the compiler stops
+ * at both, and everything else reads the row.
  */
 export const eventTraits: { readonly [Kind in AgentEvent["type"]]: TraitsOf<Kind> } = {
   status: { durable: "commit", increment: false, observed: true, generated: false, inRows: false },

@@ -1,23 +1,25 @@
 import type { Chunk, FileReference, InlineFile, TextChunk } from "@parley/wire";
 
-/** The chunk of a file that the server has. Its text says which file it is, for clients that show no files. */
+/**
+ * Creates the chunk of a file that the server has. Its text names the file, for clients that show no files.
+ */
 export function fileChunk(file: FileReference): TextChunk {
   return { type: "text", text: `[${file.name ?? "file"}, ${file.mediaType}, ${sizeText(file.size)}]`, file };
 }
 
-/** The chunk of a file that the server does not have. */
+/** Creates the chunk of a file that the server does not have. */
 export function inlineFileChunk(inline: InlineFile): TextChunk {
   return { type: "text", text: `[${inline.filename ?? "file"}, ${inline.mediaType}]`, inline };
 }
 
-/** True for a placeholder: its text names a file and is nothing that somebody said. */
+/** Returns true for a placeholder: its text names a file and was not written by the user or the model. */
 export function isFileChunk(chunk: Chunk): boolean {
   return chunk.type === "text" && (chunk.file !== undefined || chunk.inline !== undefined);
 }
 
 /**
- * The text of a user message: its text chunks joined. A file stands on a line of its own, so that nobody takes its
- * placeholder for what the user wrote.
+ * Returns the text of a user message: its text chunks joined. A file is on a separate line, so that its
+ * placeholder is not mistaken for the user's text.
  */
 export function userText(chunks: readonly Chunk[]): string {
   let text = "";
@@ -34,12 +36,12 @@ export function userText(chunks: readonly Chunk[]): string {
 
 const units = ["KB", "MB", "GB"] as const;
 
-/** A number of bytes for people, in steps of 1,024, with at most one decimal. */
+/** Formats a number of bytes for people, in steps of 1,024, with at most one decimal. */
 export function sizeText(bytes: number): string {
   if (bytes < 1024) return `${bytes} ${bytes === 1 ? "byte" : "bytes"}`;
   let value = bytes / 1024;
   let unit = 0;
-  // What would be shown as 1024 of a unit is shown as 1 of the next.
+  // A value that would be shown as 1024 of a unit is shown as 1 of the next.
   while (Math.round(value) >= 1024 && unit < units.length - 1) {
     value /= 1024;
     unit += 1;

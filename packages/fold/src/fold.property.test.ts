@@ -107,7 +107,7 @@ const steps: readonly [] = [];
 const eventsOf = ({ messages }: Turn): TurnEvent[] =>
   replayTurn({ conversationId, turnId, startedAt, messages, steps });
 
-/** Folds events as a subscriber that has the log up to nothing receives them. */
+/** Folds events as a subscriber with an empty log receives them. */
 function folded(events: readonly AgentEvent[]): ConversationFold {
   let fold = emptyFold(conversationId);
   for (const [n, event] of events.entries()) {

@@ -1,6 +1,6 @@
 import type { InputEntry, InputRequestEntry, InputResponseEntry, SystemChunk } from "@parley/wire";
 
-/** Makes the chunk of an entry about input: its data, and the same as a line for people. */
+/** Creates the chunk of an entry about input: its data, and the same as a line for people. */
 export function inputChunk(input: InputEntry): SystemChunk {
   return {
     type: "system",

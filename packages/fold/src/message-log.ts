@@ -7,7 +7,7 @@ import { omitUndefined } from "./omit-undefined.js";
  * conversation is.
  */
 export interface MessageLog {
-  /** What is in the log, ascending by seq. */
+  /** Messages in the log, ascending by seq. */
   readonly committed: readonly FoldedMessage[];
   /** Published messages of the open turn that are not committed yet, in the order of their first event. */
   readonly provisional: readonly FoldedMessage[];
@@ -17,7 +17,7 @@ export const emptyLog: MessageLog = { committed: [], provisional: [] };
 
 const joined = new WeakMap<MessageLog, readonly FoldedMessage[]>();
 
-/** All messages in order; joined once per log, when someone asks. */
+/** Returns all messages in order; joined once per log, on first use. */
 export function messagesOf(log: MessageLog): readonly FoldedMessage[] {
   const { committed, provisional } = log;
   if (provisional.length === 0) return committed;
@@ -29,7 +29,7 @@ export function messagesOf(log: MessageLog): readonly FoldedMessage[] {
   return all;
 }
 
-/** The log that a list of messages stands for. */
+/** Creates the log from a list of messages. */
 export function logOf(messages: readonly FoldedMessage[]): MessageLog {
   return {
     committed: messages.filter(({ status }) => status === "committed"),
@@ -38,8 +38,8 @@ export function logOf(messages: readonly FoldedMessage[]): MessageLog {
 }
 
 /**
- * Whether a message of a turn is committed. Only the newest turn is ever asked about, so the search goes back no
- * further than its beginning. Rows that belong to no turn, as a summary, may stand in between.
+ * Returns true if a message of a turn is committed. Only the newest turn is ever queried, so the search goes
+ * back no further than its start. Rows that belong to no turn, such as a summary, may be in between.
  */
 export function isCommitted({ committed }: MessageLog, id: string, turnId: string | undefined): boolean {
   for (let index = committed.length - 1; index >= 0; index -= 1) {
@@ -50,7 +50,7 @@ export function isCommitted({ committed }: MessageLog, id: string, turnId: strin
   return false;
 }
 
-/** A provisional message by its id. */
+/** Returns a provisional message by its id. */
 export function provisionalOf({ provisional }: MessageLog, id: string): FoldedMessage | undefined {
   return provisional.findLast((message) => message.id === id);
 }
@@ -64,7 +64,7 @@ export function withProvisional(log: MessageLog, message: FoldedMessage): Messag
   return { ...log, provisional };
 }
 
-/** Without what is provisional of a turn. */
+/** Returns the log without the provisional messages of a turn. */
 export function withoutProvisional(log: MessageLog, turnId: string): MessageLog {
   const provisional = without(log.provisional, (message) => message.turnId === turnId);
   return provisional === log.provisional ? log : { ...log, provisional };
@@ -92,12 +92,12 @@ export function withChunks(
   };
 }
 
-/** The same array when nothing is left out. */
+/** Returns the same array if nothing is removed. */
 function without<T>(values: readonly T[], isLeftOut: (value: T) => boolean): readonly T[] {
   return values.some(isLeftOut) ? values.filter((value) => !isLeftOut(value)) : values;
 }
 
-/** How many of the messages begin at or before a seq. */
+/** Returns the number of messages that start at or before a seq. */
 function countThrough(messages: readonly FoldedMessage[], seq: number): number {
   let low = 0;
   let high = messages.length;
@@ -115,7 +115,7 @@ function holds(messages: readonly FoldedMessage[], seq: number): boolean {
   return message.parts.some((part) => part.seq === seq);
 }
 
-/** Puts a message at its place, together with what is there of it from another page. */
+/** Inserts a message at its place, merged with its parts from another page. */
 function insert(messages: FoldedMessage[], message: FoldedMessage): void {
   const at = countThrough(messages, message.firstSeq ?? 0);
   const before = messages[at - 1];
@@ -152,7 +152,10 @@ function toMessages(chunks: readonly StoredChunk[]): FoldedMessage[] {
   return messages;
 }
 
-/** Chunks without a message id, as other servers send them, are one message while the role stays the same. */
+/**
+ * Returns true if a chunk continues a message. Chunks without a message id, as other servers send them, are
+ * one message while the role stays the same.
+ */
 function continues(last: StoredChunk, next: StoredChunk): boolean {
   if (next.role !== last.role || next.messageId !== last.messageId) return false;
   return next.messageId !== undefined || (next.seq === last.seq + 1 && next.partIndex !== 0);
@@ -176,7 +179,7 @@ function toMessage(group: readonly StoredChunk[]): FoldedMessage {
   };
 }
 
-/** A part's key: the same while it grows and once it is committed. */
+/** Returns a part's key: the same while it grows and once it is committed. */
 export function partKey(messageId: string, index: number): string {
   return `${messageId}/${index}`;
 }

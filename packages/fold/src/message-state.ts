@@ -15,7 +15,7 @@ import type {
 export interface Failure {
   readonly code: OpenUnion<ErrorCode>;
   readonly message: string;
-  /** Whether the same may succeed later. */
+  /** True if the same request may succeed later. */
   readonly retryable: boolean;
 }
 
@@ -26,13 +26,13 @@ export interface FoldedMessage {
   readonly role: Role;
   readonly turnId?: string;
   readonly stepId?: StepId;
-  /** In order. A window of history may begin inside a message and hold only its last parts. */
+  /** In order. A window of history may start inside a message and hold only its last parts. */
   readonly parts: readonly PartState[];
   readonly firstSeq?: number;
   readonly lastSeq?: number;
   /** Epoch milliseconds. For display, never for order. */
   readonly createdAt?: number;
-  /** `streaming`: published, and provisional until it is committed. `committed`: in the log, for ever. */
+  /** `streaming`: published, and provisional until it is committed. `committed`: in the log, permanently. */
   readonly status: "streaming" | "committed";
 }
 
@@ -43,7 +43,7 @@ export interface PartState {
   /** Its 0-based place in the message. */
   readonly index: number;
   readonly chunk: Chunk;
-  /** Whether more of it is expected. */
+  /** True if more of it is expected. */
   readonly streaming: boolean;
   /** Its place in the log, once it is committed. */
   readonly seq?: number;
@@ -53,11 +53,14 @@ export interface PartState {
 export interface TurnState {
   readonly turnId: string;
   readonly status: "running" | "sealed";
-  /** Why it ended; `aborted` and `interrupted` among others. Absent: it runs, or is not known yet. */
+  /**
+   * Reason why it ended; `aborted` and `interrupted` among others. Absent: it runs, or the reason is not
+   * known yet.
+   */
   readonly reason?: OpenUnion<TurnReason>;
   /** The model, as `credential/model`. */
   readonly model?: string;
-  /** Epoch milliseconds. While it runs; of a sealed turn, its first message says when. */
+  /** Epoch milliseconds. Only while it runs; a sealed turn started with its first message. */
   readonly startedAt?: number;
   readonly durationMs?: number;
   /** The part of `durationMs` in which it waited for input. */
@@ -65,7 +68,7 @@ export interface TurnState {
   /** The sum over all steps. Absent: unknown. */
   readonly usage?: Usage;
   readonly contextSize?: number;
-  /** Of all calls, once generation is over. Absent: unknown. */
+  /** Cost of all calls, once generation is over. Absent: unknown. */
   readonly cost?: CostSum;
   /** In order. */
   readonly steps: readonly StepState[];
@@ -74,7 +77,7 @@ export interface TurnState {
   readonly toolOutput: Readonly<Record<string, string>>;
   readonly firstSeq?: number;
   readonly lastSeq?: number;
-  /** Of a sealed turn that had to return data: how its answer was judged. The data is its last text. */
+  /** For a sealed turn that had to return data: the verdict on its answer. The data is its last text. */
   readonly output?: OutputVerdict;
 }
 
@@ -92,6 +95,6 @@ export interface StepState {
   readonly toolMs?: number;
   /** The step's tools, in call order. */
   readonly tools?: readonly ToolTiming[];
-  /** Whether the step's generation has ended. */
+  /** True once the step's generation has ended. */
   readonly complete: boolean;
 }

@@ -1,4 +1,4 @@
-/** Copies the members that have a value; an undefined member is left out instead of being set. */
+/** Copies the members that have a value; an undefined member is omitted instead of being set. */
 export function omitUndefined<T extends object>(
   members: T,
 ): { readonly [Key in keyof T]?: Exclude<T[Key], undefined> } {

@@ -1,6 +1,9 @@
 import type { OutputInvalidEntry, SystemChunk } from "@parley/wire";
 
-/** Makes the chunk of an entry about an answer that did not match: its data, and the same for people and the model. */
+/**
+ * Creates the chunk of an entry about an answer that did not match: its data, and the same for people and the
+ * model.
+ */
 export function outputChunk(output: OutputInvalidEntry): SystemChunk {
   return { type: "system", text: outputInvalidText(output), output };
 }

@@ -9,7 +9,7 @@ export function withoutQueued(fold: ConversationFold, ids: ReadonlySet<string>):
   return { ...fold, queue: { ...queue, messages: queue.messages.filter(({ id }) => !ids.has(id)) } };
 }
 
-/** Replaces the queue by the server's, which may lag behind the log: a delivered message is not pending. */
+/** Replaces the queue with the server's, which may lag behind the log: a delivered message is not pending. */
 export function withQueue(fold: ConversationFold, queue: QueuePayload): ConversationFold {
   const delivered = queue.messages.filter(({ id }) => isDelivered(fold.log, id));
   return withoutQueued({ ...fold, queue }, new Set(delivered.map(({ id }) => id)));

@@ -40,9 +40,9 @@ interface TurnIds {
 }
 
 /**
- * Makes a turn's events from its rows, one per part: for a client that joins late or asks for a turn that is over.
- * Folding them gives the same state as folding the live events. Steps without a row are included only for a sealed
- * turn (`isSealed`), for in an open one they may still be running.
+ * Creates a turn's events from its rows, one per part: for a client that joins late or requests a turn that
+ * is over. Folding them gives the same state as folding the live events. Steps without a row are included
+ * only for a sealed turn (`isSealed`), because in an open one they may still be running.
  */
 export function replayTurn(turn: CommittedTurn, options: { readonly isSealed?: boolean } = {}): TurnEvent[] {
   const { conversationId, turnId, messages, steps } = turn;
@@ -75,7 +75,7 @@ export function replayTurn(turn: CommittedTurn, options: { readonly isSealed?: b
     const { answer, failures } = assistantEvents(ids, message);
     events.push(...answer);
     if (answer.length > 0) pushFigures(message.stepId ?? "", sourcesIn(message));
-    // A failure ends the turn, so that every step comes before it.
+    // A failure ends the turn, so all steps come before it.
     if (failures.length > 0) pushRest();
     events.push(...failures);
   }
@@ -83,7 +83,7 @@ export function replayTurn(turn: CommittedTurn, options: { readonly isSealed?: b
   return events;
 }
 
-/** Makes the last events of a sealed turn. */
+/** Creates the last events of a sealed turn. */
 export function closingEvents(turn: {
   readonly conversationId: string;
   readonly turnId: string;
@@ -105,7 +105,7 @@ export function closingEvents(turn: {
   ];
 }
 
-/** Makes the event that ends a turn for good. */
+/** Creates the event that seals a turn. */
 export function sealedEvent(turn: {
   readonly conversationId: string;
   readonly turnId: string;
@@ -144,7 +144,7 @@ function openingEvents(turn: CommittedTurn, opening: readonly CommittedMessage[]
   ];
 }
 
-/** The tokens and the timing of a step, as its last two events carried them. */
+/** Returns the tokens and the timing of a step, as its last two events contained them. */
 function figuresOf(ids: TurnIds, step: StepMetrics, sources: readonly SourceChunk[]): TurnEvent[] {
   const { stepId, usage, ttftMs, decodeMs, genTotalMs } = step;
   const events: TurnEvent[] = [];
@@ -159,7 +159,7 @@ function figuresOf(ids: TurnIds, step: StepMetrics, sources: readonly SourceChun
   return events;
 }
 
-/** The sources of a message as its step's last event named them. */
+/** Returns the sources of a message as its step's last event contained them. */
 function sourcesIn({ chunks }: CommittedMessage): SourceChunk[] {
   return chunks.flatMap((chunk): SourceChunk[] => {
     if (chunk.type !== "source") return [];
@@ -181,7 +181,7 @@ function assistantEvents(
     // A file had no event.
     if (isFileChunk(chunk)) continue;
     if (chunk.type === "text" || chunk.type === "thinking") {
-      // An empty part, as a provider leaves one that hides its reasoning, had no event either.
+      // An empty part, as left by a provider that hides its reasoning, had no event either.
       const type = chunk.type === "text" ? "text-delta" : "reasoning-delta";
       if (chunk.text !== "") texts.push({ type, ...place, partIndex, delta: chunk.text });
     } else if (chunk.type === "tool-call") {
@@ -217,7 +217,7 @@ function resultEvents(ids: TurnIds, message: CommittedMessage): TurnEvent[] {
   });
 }
 
-/** Makes the events of an entry about the turn itself. */
+/** Creates the events of an entry about the turn itself. */
 function entryEvents(ids: TurnIds, message: CommittedMessage): TurnEvent[] {
   return message.chunks.flatMap((chunk): TurnEvent[] => {
     if (chunk.type !== "system") return [];

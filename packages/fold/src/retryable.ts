@@ -12,7 +12,7 @@ const retryable: Partial<Record<string, true>> = {
   network: true,
 } satisfies Partial<Record<ErrorCode, true>>;
 
-/** Whether a failure with this code may be over later, where nobody said so. */
+/** Returns true if a failure with this code is retryable by default. */
 export function isRetryable(code: string | undefined): boolean {
   return code !== undefined && Object.hasOwn(retryable, code);
 }

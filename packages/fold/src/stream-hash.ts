@@ -1,9 +1,9 @@
-/** The hash of nothing, from which `addToHash` goes on. */
+/** The hash of an empty text, the initial value for `addToHash`. */
 export const emptyHash = 0x811c9dc5;
 
 /**
- * Adds text to a hash (FNV-1a over UTF-16 units). A client and a server compute the same one of what was streamed, to find
- * out whether they have the same text; it is no protection against anybody.
+ * Adds text to a hash (FNV-1a over UTF-16 units). A client and a server compute the same hash of the streamed
+ * text, to check that they have the same text; it is not a protection against tampering.
  */
 export function addToHash(hash: number, text: string): number {
   let sum = hash;

@@ -1,11 +1,14 @@
 import type { StepId } from "@parley/wire";
 import type { StepState, TurnState } from "./message-state.js";
 
-/** The turns of a conversation: the one that runs apart from the others, so that a word of it changes only that. */
+/**
+ * The turns of a conversation: the running one is separate from the others, so that a delta changes only that
+ * one.
+ */
 export interface TurnTable {
   readonly settled: Readonly<Record<string, TurnState>>;
   readonly live: TurnState | undefined;
-  /** Turns whose figures came from the metrics, which are the last word on them. */
+  /** Turns whose figures came from the metrics, which are final. */
   readonly reported: ReadonlySet<string>;
 }
 
@@ -13,7 +16,7 @@ export const noTurns: TurnTable = { settled: {}, live: undefined, reported: new 
 
 const joined = new WeakMap<TurnTable, Readonly<Record<string, TurnState>>>();
 
-/** All turns by id; joined once per table, when someone asks. */
+/** Returns all turns by id; joined once per table, on first use. */
 export function turnsOf(table: TurnTable): Readonly<Record<string, TurnState>> {
   const { settled, live } = table;
   if (live === undefined) return settled;
@@ -25,7 +28,7 @@ export function turnsOf(table: TurnTable): Readonly<Record<string, TurnState>> {
   return all;
 }
 
-/** The table that a record of turns stands for. */
+/** Creates the table from a record of turns. */
 export function tableOf(turns: Readonly<Record<string, TurnState>>): TurnTable {
   const live = Object.values(turns).find(({ status }) => status === "running");
   if (live === undefined) return { ...noTurns, settled: turns };
@@ -38,7 +41,7 @@ export function turnOf({ settled, live }: TurnTable, turnId: string): TurnState 
   return Object.hasOwn(settled, turnId) ? settled[turnId] : undefined;
 }
 
-/** Puts a turn in, in place of what was known of it. */
+/** Adds a turn, replacing its previous state. */
 export function withTurn(table: TurnTable, turn: TurnState): TurnTable {
   const { settled, live } = table;
   if (turn.status === "running") {
@@ -47,7 +50,7 @@ export function withTurn(table: TurnTable, turn: TurnState): TurnTable {
       const { [turn.turnId]: _, ...others } = settled;
       return { ...table, settled: others, live: turn };
     }
-    // There is one at a time: the other one has ended, however that went.
+    // Only one turn runs at a time: the other one has ended, for whatever reason.
     return withTurn(settle(table, live.turnId), turn);
   }
   return {
@@ -57,7 +60,7 @@ export function withTurn(table: TurnTable, turn: TurnState): TurnTable {
   };
 }
 
-/** Puts turns in, in place of what was known of them. */
+/** Adds turns, replacing their previous states. */
 export function withTurns(table: TurnTable, turns: readonly TurnState[]): TurnTable {
   const sealed = turns.filter(({ status }) => status === "sealed");
   const running = turns.filter(({ status }) => status === "running");
@@ -72,8 +75,8 @@ export function withTurns(table: TurnTable, turns: readonly TurnState[]): TurnTa
 }
 
 /**
- * Ends a turn. What was only for watching goes with it, so that a turn that was followed is the same as one that
- * was loaded.
+ * Ends a turn. State that is only for watching is removed, so that a turn that was followed is the same as
+ * one that was loaded.
  */
 export function settle(table: TurnTable, turnId: string, ending: Partial<TurnState> = {}): TurnTable {
   const known = turnOf(table, turnId) ?? newTurn(turnId);
@@ -90,7 +93,7 @@ export function newTurn(turnId: string): TurnState {
   return { turnId, status: "running", steps: [], toolOutput: nothingPrinted };
 }
 
-/** A turn with something more known of one of its steps; the same turn when that was known. */
+/** Returns a turn with more known about one of its steps; the same turn if that was already known. */
 export function withStep(turn: TurnState, stepId: StepId, known: Partial<StepState> = {}): TurnState {
   const at = turn.steps.findLastIndex((step) => step.stepId === stepId);
   const step = turn.steps[at];

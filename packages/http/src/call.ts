@@ -7,25 +7,25 @@ import type { Interruption } from "./resilience/attempt-watch.js";
 import type { EffectiveResilience } from "./resilience/resilience.js";
 import type { RateLimitFeedback } from "./response/rate-limit-feedback.js";
 
-/** One logical request under way: what all its attempts have in common. */
+/** A logical request in progress: the state that all its attempts share. */
 export class Call {
   /** The request as the caller gave it. */
   readonly options: HttpRequestOptions;
   readonly profile: EffectiveResilience;
-  /** Monotonic; 0 where nobody asks how long the request takes. */
+  /** Monotonic; 0 when neither a deadline nor an observer needs the duration. */
   readonly startedAt: number;
   /** Monotonic; `Infinity` without an overall timeout. */
   readonly deadlineAt: number;
-  /** Attempts begun so far. */
+  /** Attempts started so far. */
   attempts = 0;
   /** The status of the last response, 0 before the first. */
   status = 0;
   rateLimitFeedback: RateLimitFeedback | undefined;
-  /** Where the last attempt went. */
+  /** The URL of the last attempt. */
   url: string | undefined;
-  /** What is sent, where one composition serves all attempts. */
+  /** The composed request, when one composition serves all attempts. */
   composed: ComposedRequest | undefined;
-  /** Whether the body can be sent again. */
+  /** True if the body can be sent again. */
   replayable = true;
   readonly #config: HttpClientConfig;
   #request: (HttpRequestOptions & { correlation: CorrelationInfo }) | undefined;
@@ -44,8 +44,8 @@ export class Call {
   }
 
   /**
-   * The request with its correlation and agent context filled in. Made on first use: a request that succeeds
-   * unobserved needs neither.
+   * The request with its correlation and agent context filled in. Created on first use: a request that
+   * succeeds unobserved needs neither.
    */
   get request(): HttpRequestOptions & { correlation: CorrelationInfo } {
     if (this.#request === undefined) {
@@ -61,12 +61,12 @@ export class Call {
     return this.deadlineAt !== Number.POSITIVE_INFINITY;
   }
 
-  /** An error of this request. */
+  /** Creates an error of this request. */
   error(what: string, details: HttpErrorDetails): HttpError {
     return new HttpError(this.#message(what), { ...this.#context(), ...details });
   }
 
-  /** The error for an attempt that was ended from our side. */
+  /** Creates the error for an attempt that the client itself ended. */
   readonly interruption = (why: Interruption, reason?: unknown): HttpError => {
     switch (why) {
       case "canceled":
@@ -85,7 +85,7 @@ export class Call {
   }
 
   #message(what: string): string {
-    // The host alone: a path or a query may hold a key.
+    // Only the host: a path or a query may contain a key.
     const host = this.url !== undefined && URL.canParse(this.url) ? ` (${new URL(this.url).host})` : "";
     return `${this.options.operation}${host}: ${what}`;
   }

@@ -333,7 +333,7 @@ describe.each(transports)("hooks and ports over %s", (_name, transport) => {
     const limited = client({ clock, rateLimiter: limiter });
     const request = limited.requestJson(get(server.url, { resilience: { maxAttempts: 2 } }));
     await clock.timer(2000);
-    // Another request meanwhile waits too, because the server said so.
+    // Another request waits meanwhile too, because the server asked for it.
     const other = limited.requestJson(get(server.url));
     expect(server.seen).toHaveLength(1);
     clock.advance(2000);

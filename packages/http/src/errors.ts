@@ -1,7 +1,7 @@
 import type { AgentContext, CorrelationInfo, HttpHeaders } from "./request/request-options.js";
 import type { HttpResponse } from "./response/http-response.js";
 
-/** What kind of failure it was, in words that a policy can switch on. */
+/** Kind of a failure, for policies to switch on. */
 export type ErrorCategory =
   | "none"
   | "auth"
@@ -15,15 +15,15 @@ export type ErrorCategory =
   | "canceled"
   | "unknown";
 
-/** Advice that travels with a failure. */
+/** Advice attached to a failure. */
 export interface FallbackHint {
-  /** How long the server, or a classifier, asked to wait before another try. */
+  /** Wait before another attempt, as requested by the server or a classifier. */
   retryAfterMs?: number;
-  /** An operation that may serve instead. */
+  /** An operation that can be used instead. */
   degradeToOperation?: string;
 }
 
-/** What an {@link HttpError} is made of. */
+/** Fields of an {@link HttpError}. */
 export interface HttpErrorDetails {
   status: number;
   category: ErrorCategory;
@@ -38,29 +38,29 @@ export interface HttpErrorDetails {
   cause?: unknown;
 }
 
-// Registered symbols, so that errors of a second copy of this package are recognised too.
+// Registered symbols, so that errors of a second copy of this package are recognized too.
 const HTTP_ERROR = Symbol.for("parley.http.error");
 const TIMEOUT_ERROR = Symbol.for("parley.http.timeout");
 
 /**
- * Every failure of a request. The message names the operation, the host and the status, never a URL's query
- * or a request header, so it is safe to log.
+ * The error of every failed request. The message names the operation, the host and the status, never a URL's
+ * query or a request header, so it is safe to log.
  */
 export class HttpError extends Error {
   override readonly name: string = "HttpError";
-  /** The response's status, or 0 where no response arrived or its body broke. */
+  /** The response's status, or 0 if no response arrived or its body broke. */
   readonly status: number;
   readonly category: ErrorCategory;
-  /** Whether another try may succeed. The client has already spent the attempts it was allowed. */
+  /** True if another attempt may succeed. The client has already used the attempts it was allowed. */
   readonly retryable: boolean;
-  /** A machine-readable detail: an error code of the server, of the socket, or of this client. */
+  /** A machine-readable detail: an error code of the server, the socket or this client. */
   readonly reason?: string;
   /** The start of the response's body as text. */
   readonly body?: string;
   /** The response's headers, with lower-case names. */
   readonly headers?: HttpHeaders;
   readonly fallback?: FallbackHint;
-  /** The failed response; its body can still be read as far as it was kept. */
+  /** The failed response; the part of its body that was kept can still be read. */
   readonly response?: HttpResponse;
   readonly correlation?: CorrelationInfo;
   readonly agentContext?: AgentContext;
@@ -77,19 +77,19 @@ export class HttpError extends Error {
     if (details.correlation !== undefined) this.correlation = details.correlation;
     if (details.agentContext !== undefined) this.agentContext = details.agentContext;
     if (details.response !== undefined) {
-      // Not enumerable: a logged error should not drag a response object along.
+      // Not enumerable: logging an error should not include the whole response object.
       Object.defineProperty(this, "response", { value: details.response, enumerable: false });
     }
     Object.defineProperty(this, HTTP_ERROR, { value: true, enumerable: false });
   }
 
-  /** Recognises an `HttpError`, also one made by another copy of this package. */
+  /** Recognizes an `HttpError`, including one created by another copy of this package. */
   static isInstance(value: unknown): value is HttpError {
     return hasBrand(value, HTTP_ERROR);
   }
 }
 
-/** Which of a request's clocks ran out. */
+/** The timeout of a request that expired. */
 export type TimeoutKind = "attempt" | "overall" | "stall";
 
 /** An attempt took too long, the overall deadline passed, or a body fell silent. Its category is `timeout`. */
@@ -103,7 +103,7 @@ export class TimeoutError extends HttpError {
     Object.defineProperty(this, TIMEOUT_ERROR, { value: true, enumerable: false });
   }
 
-  /** Recognises a `TimeoutError`, also one made by another copy of this package. */
+  /** Recognizes a `TimeoutError`, including one created by another copy of this package. */
   static override isInstance(value: unknown): value is TimeoutError {
     return hasBrand(value, TIMEOUT_ERROR);
   }

@@ -15,15 +15,18 @@ import type { AgentContext, HttpHeaders, HttpRequestOptions } from "./request/re
 import type { ResilienceProfile } from "./resilience/resilience.js";
 import type { HttpResponse } from "./response/http-response.js";
 
-/** How a client is put together. Only the name is needed. */
+/** Configuration of a client. Only the name is required. */
 export interface HttpClientConfig {
   clientName: string;
   baseUrl?: string;
-  /** Default: the platform's `fetch`. On Node, `createNodeTransport` of `@parley/http/node` costs a quarter. */
+  /**
+   * Default: the platform's `fetch`. On Node, `createNodeTransport` of `@parley/http/node` costs a quarter of
+   * that.
+   */
   transport?: HttpTransport;
   defaultHeaders?: HttpHeaders;
   defaultResilience?: ResilienceProfile;
-  /** Used by requests that bring none of their own. */
+  /** Used by requests without an agent context. */
   defaultAgentContext?: AgentContext;
   interceptors?: readonly HttpRequestInterceptor[];
   logger?: Logger;
@@ -35,11 +38,11 @@ export interface HttpClientConfig {
   responseClassifier?: ResponseClassifier;
   /** Default: `DefaultErrorClassifier`. */
   errorClassifier?: ErrorClassifier;
-  /** Asked for a base URL where neither the request nor `baseUrl` has one. */
+  /** Called for a base URL when neither the request nor `baseUrl` has one. */
   resolveBaseUrl?(request: HttpRequestOptions): string | undefined | Promise<string | undefined>;
   /** The limit for requests that set none. See `HttpRequestOptions.maxResponseBytes`. */
   maxResponseBytes?: number;
-  /** Time, for tests. Default: the machine's. */
+  /** Source of time, for tests. Default: the system clock. */
   clock?: Clock;
   /** A number in [0, 1) for jitter. Default: `Math.random`. */
   random?(): number;
@@ -49,6 +52,6 @@ export interface HttpClientConfig {
   beforeRequest?(request: HttpRequestOptions): void | Promise<void>;
   /** The older form of an interceptor's `afterResponse`; runs after all interceptors. */
   afterResponse?(request: HttpRequestOptions, response: HttpResponse): void | Promise<void>;
-  /** Runs around each logical request, retries included. What it throws, the caller gets. */
+  /** Runs around each logical request, including retries. The caller receives any error it throws. */
   policyWrapper?<T>(execute: () => Promise<T>, request: HttpRequestOptions): Promise<T>;
 }

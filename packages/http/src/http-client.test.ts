@@ -28,7 +28,7 @@ afterEach(async () => {
   await Promise.all(servers.splice(0).map((server) => server.close()));
 });
 
-/** The HttpError that a request ends with. */
+/** Returns the HttpError that a request fails with. */
 async function failureOf(request: Promise<unknown>): Promise<HttpError> {
   const error = await request.then(
     () => undefined,

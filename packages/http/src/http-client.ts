@@ -24,16 +24,16 @@ import { watchBody } from "./response/watched-body.js";
 import { fetchTransport } from "./transport/fetch-transport.js";
 import { type Exchange, followRedirects, isRedirect } from "./transport/follow-redirects.js";
 
-/** Sends requests, and tries again where that is safe and useful. Every failure is an `HttpError`. */
+/** Sends requests, and retries where that is safe and useful. Every failure is an `HttpError`. */
 export interface HttpClient {
   getClientName(): string;
-  /** The parsed body; undefined where it is empty. The only method that uses the cache. */
+  /** Returns the parsed body, or undefined if it is empty. The only method that uses the cache. */
   requestJson<T>(options: HttpRequestOptions): Promise<T>;
   requestText(options: HttpRequestOptions): Promise<string>;
   requestArrayBuffer(options: HttpRequestOptions): Promise<ArrayBuffer>;
   /**
-   * The response as soon as its headers are there, body unread. From then on nothing is retried: the caller
-   * reads the body, or cancels it.
+   * Returns the response as soon as its headers have arrived, body unread. After that nothing is retried: the
+   * caller reads the body, or cancels it.
    */
   requestRaw(options: HttpRequestOptions): Promise<HttpResponse>;
 }
@@ -118,12 +118,15 @@ export class DefaultHttpClient implements HttpClient {
       resilience === undefined && budget === undefined
         ? this.#defaultProfile
         : resolveResilience([this.#config.defaultResilience, resilience], budget);
-    // Reading the clock is not free, and only a deadline or an observer wants to know when a request began.
+    // Reading the clock is not free, and only a deadline or an observer needs the start time of a request.
     const timed = this.#observer.active || profile.overallTimeoutMs !== Number.POSITIVE_INFINITY;
     return new Call(options, this.#config, profile, timed ? this.#clock.monotonicNow() : 0);
   }
 
-  /** Runs a logical request and reports its one outcome. Without a reader the response itself is the result. */
+  /**
+   * Runs a logical request and reports its single outcome. Without a reader the result is the response
+   * itself.
+   */
   async #execute<T>(call: Call, read: ReadResponse<T> | undefined): Promise<T> {
     const { policyWrapper } = this.#config;
     const span = this.#observer.start(call);
@@ -140,7 +143,7 @@ export class DefaultHttpClient implements HttpClient {
     }
   }
 
-  /** Attempts until one succeeds, a failure is final, or neither attempts nor time are left. */
+  /** Attempts until one succeeds, a failure is final, or no attempts or time are left. */
   async #attempts<T>(call: Call, read: ReadResponse<T> | undefined): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
       const result = await this.#attempt(call, attempt, read);
@@ -183,12 +186,13 @@ export class DefaultHttpClient implements HttpClient {
     attempt: number,
     read: ReadResponse<T> | undefined,
   ): Promise<AttemptResult<T>> {
-    // Each `await` below that most clients do not need is behind a condition: a request costs what it uses.
+    // Each `await` below that most clients do not need is behind a condition: a request pays only for what it
+    // uses.
     const { baseUrl, resolveBaseUrl, responseClassifier, maxResponseBytes } = this.#config;
     const intercepted = this.#interceptors.length > 0;
     call.attempts = attempt;
     call.status = 0;
-    // A copy that nobody would see is not made.
+    // Without interceptors or a gate nothing would see the copy, so none is made.
     const request = intercepted || this.#gate.active ? this.#copyForAttempt(call, attempt) : call.options;
     const watch = this.#watch(call);
     let admission: Admission | undefined;
@@ -204,7 +208,8 @@ export class DefaultHttpClient implements HttpClient {
       if (this.#gate.active) admission = await this.#gate.admit(call, request, composed.url, watch);
 
       watch.startAttempt(call.profile.perAttemptTimeoutMs);
-      // Taken out of the object first: a browser's `fetch` refuses to be called as somebody's method.
+      // Taken out of the object first: a browser's `fetch` refuses to be called as a method of another
+      // object.
       const transport = this.#transport;
       const sent = transport(composed.url, toTransportInit(composed, request.fetchOptions, watch));
       const first = await watch.guard(sent, discard);
@@ -259,11 +264,11 @@ export class DefaultHttpClient implements HttpClient {
     baseUrl: string | undefined,
     intercepted: boolean,
   ): ComposedRequest {
-    // An interceptor may have added headers in any spelling.
+    // An interceptor may have added headers in any letter case.
     const headers = intercepted ? addHeaders({}, request.headers) : this.#headers(call.options);
     const composed = composeRequest(call, request, headers, baseUrl);
-    // What no interceptor can change is composed once: what is retried is then what was sent, even if the
-    // caller changes the objects of the request meanwhile.
+    // A request that no interceptor can change is composed once: a retry then sends what was sent before,
+    // even if the caller has changed the request's objects meanwhile.
     if (!intercepted) call.composed = composed;
     call.url = composed.url;
     call.replayable = composed.encoded.replayable;
@@ -336,13 +341,13 @@ export class DefaultHttpClient implements HttpClient {
     if (watch.failure !== undefined) throw watch.failure;
   }
 
-  /** How long to wait before the next attempt, or undefined when there must be none. */
+  /** Returns the wait before the next attempt, or undefined if there must be none. */
   #retryDelay(call: Call, attempt: number, failure: HttpError): number | undefined {
     const { profile } = call;
     if (!failure.retryable || !call.replayable || attempt >= profile.maxAttempts) return undefined;
     const random = this.#config.random ?? Math.random;
     const delayMs = backoffDelayMs(attempt, profile, random, failure.fallback?.retryAfterMs);
-    // A wait that ends after the deadline helps nobody: the caller learns now what went wrong.
+    // A wait that would end after the deadline is useless: the caller gets the failure now.
     return this.#clock.monotonicNow() + delayMs >= call.deadlineAt ? undefined : delayMs;
   }
 
@@ -358,7 +363,7 @@ export class DefaultHttpClient implements HttpClient {
     }
   }
 
-  /** Runs an interceptor. It cannot fail the request, nor hold it up beyond its deadline. */
+  /** Runs an interceptor. It can neither fail the request nor delay it beyond its deadline. */
   async #hook(name: string, watch: AttemptWatch, run: () => void | Promise<void>): Promise<void> {
     try {
       const pending = run();

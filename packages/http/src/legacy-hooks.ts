@@ -1,7 +1,7 @@
 import type { HttpClientConfig } from "./http-client-config.js";
 import type { HttpRequestInterceptor } from "./ports.js";
 
-/** The interceptors of a client, with the older hooks of its configuration as the first one. */
+/** Returns the interceptors of a client, with the older hooks of its configuration as the first one. */
 export function withLegacyHooks(config: HttpClientConfig): readonly HttpRequestInterceptor[] {
   const { beforeRequest, afterResponse, interceptors = [] } = config;
   if (beforeRequest === undefined && afterResponse === undefined) return interceptors;

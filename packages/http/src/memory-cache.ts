@@ -1,16 +1,16 @@
 import { type Clock, systemClock } from "./clock.js";
 import type { HttpCache } from "./ports.js";
 
-/** How large a {@link MemoryHttpCache} may grow. */
+/** Limits of a {@link MemoryHttpCache}. */
 export interface MemoryHttpCacheOptions {
-  /** Default 500; beyond it the entry not used for longest goes. */
+  /** Default 500; beyond it the least recently used entry is removed. */
   maxEntries?: number;
   clock?: Clock;
 }
 
 /**
- * A cache in this process, bounded in entries, with the least recently used going first. Values are copied in
- * and out, so that nobody can change what another reader gets.
+ * An in-process cache, bounded in entries, that removes the least recently used first. Values are copied in
+ * and out, so that no reader can change what another one gets.
  */
 export class MemoryHttpCache implements HttpCache {
   // A Map iterates in insertion order; re-inserting on use makes its first key the least recently used.

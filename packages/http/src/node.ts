@@ -22,7 +22,7 @@ export { createNodeTransport } from "./transport/node-transport.js";
 
 let sharedTransport: NodeTransport | undefined;
 
-/** `createDefaultHttpClient` on the Node transport. Clients without a transport of their own share one. */
+/** Calls `createDefaultHttpClient` with the Node transport. Clients without their own transport share one. */
 export function createNodeHttpClient(config: Partial<HttpClientConfig> = {}): HttpClient {
   if (config.transport !== undefined) return createDefaultHttpClient(config);
   sharedTransport ??= createNodeTransport();

@@ -5,11 +5,11 @@ import type { HttpClientConfig } from "./http-client-config.js";
 import type { Logger, RequestDescription, RequestOutcome, TracingSpan } from "./ports.js";
 
 /**
- * Tells logger, metrics and traces about requests. None of them can fail a request: what they throw is
- * logged, and what the logger throws is dropped.
+ * Reports requests to logger, metrics and traces. None of them can fail a request: what they throw is logged,
+ * and what the logger throws is dropped.
  */
 export class Observer {
-  /** Whether anybody wants outcomes; preparing one is skipped otherwise. */
+  /** True if anything consumes outcomes; otherwise none is prepared. */
   readonly active: boolean;
   readonly #config: HttpClientConfig;
   readonly #clock: Clock;
@@ -26,11 +26,11 @@ export class Observer {
     try {
       this.#logger?.[level](message, { client: this.#config.clientName, ...details });
     } catch {
-      // There is no one left to tell.
+      // There is nothing left to report the failure to.
     }
   }
 
-  /** Runs something that must not fail the request, now and, if it returns a promise, in the background. */
+  /** Runs work that must not fail the request: now and, if it returns a promise, in the background. */
   quietly(what: string, work: () => unknown): void {
     try {
       const pending = work();
@@ -40,7 +40,7 @@ export class Observer {
     }
   }
 
-  /** Logs the failure of something that may not fail the request. */
+  /** Logs the failure of work that must not fail the request. */
   failed(what: string, error: unknown): void {
     this.log("warn", `${what} failed`, { error });
   }
@@ -56,7 +56,7 @@ export class Observer {
     }
   }
 
-  /** Reports the one outcome of a logical request. `error` is undefined when it succeeded. */
+  /** Reports the single outcome of a logical request. `error` is undefined if it succeeded. */
   finish(call: Call, span: TracingSpan | undefined, error: unknown, fromCache = false): void {
     if (!this.active) return;
     const durationMs = this.#clock.monotonicNow() - call.startedAt;
@@ -70,7 +70,8 @@ export class Observer {
   }
 
   #outcome(call: Call, error: unknown, durationMs: number): RequestOutcome {
-    // Counted back from now, so that a wall clock set meanwhile cannot put the end before the start.
+    // Counted back from now, so that a change of the wall clock meanwhile cannot put the end before the
+    // start.
     const finished = this.#clock.wallNow();
     const failure = HttpError.isInstance(error) ? error : undefined;
     return {

@@ -10,7 +10,7 @@ import type {
 import type { HttpResponse } from "./response/http-response.js";
 import type { RateLimitFeedback } from "./response/rate-limit-feedback.js";
 
-/** What a transport is asked to send. It is a `RequestInit`, so `fetch` itself is a transport. */
+/** Request passed to a transport. It is a `RequestInit`, so `fetch` itself is a transport. */
 export interface TransportInit extends RequestInit {
   method: string;
   /** Lower-case names, values checked. */
@@ -18,15 +18,15 @@ export interface TransportInit extends RequestInit {
   /** Aborted when the attempt ends early; the transport must then close the socket, body included. */
   readonly signal: AbortSignal;
   /**
-   * The same news as `signal`, for a transport that wants no more than one callback: calls `listener` once if
-   * the attempt ends early, at once if it has. Reading `signal` makes one, which is not cheap.
+   * The same notification as `signal`, for a transport that needs only one callback: calls `listener` once if
+   * the attempt ends early, at once if it already has. Reading `signal` creates one, which is not cheap.
    */
   onAbort?(listener: (reason: unknown) => void): void;
-  /** Set for a stream body, as `fetch` demands. */
+  /** Set for a stream body, as `fetch` requires. */
   duplex?: "half";
 }
 
-/** What a transport answers with, as soon as the headers are there. A fetch `Response` is one. */
+/** Response of a transport, returned as soon as the headers have arrived. A fetch `Response` is one. */
 export interface TransportResponse {
   readonly status: number;
   readonly statusText: string;
@@ -36,9 +36,9 @@ export interface TransportResponse {
   readonly body: ReadableStream<Uint8Array> | null;
   /** Reads one header by its lower-case name without building `headers`. */
   header?(name: string): string | null;
-  /** The push path of a byte source; used instead of `body` where present. */
+  /** The push path of a byte source; used instead of `body` if present. */
   readonly consume?: ((onChunk: (chunk: Uint8Array) => void | Promise<void>) => Promise<void>) | undefined;
-  /** Gives up the body. Never throws. Comes with `consume`. */
+  /** Gives up the body. Never throws. Present whenever `consume` is. */
   cancel?(reason?: unknown): void;
 }
 
@@ -46,12 +46,12 @@ export interface TransportResponse {
 export type HttpTransport = (url: string, init: TransportInit) => Promise<TransportResponse>;
 
 /**
- * Looks at every attempt. Interceptors run in the order given before sending and in reverse afterwards; one
+ * Observes every attempt. Interceptors run in the order given before sending and in reverse afterwards; one
  * that throws is logged and skipped. `request` is the attempt's own copy: `beforeSend` may change it.
  */
 export interface HttpRequestInterceptor {
   beforeSend?(context: { request: HttpRequestOptions; signal: AbortSignal }): void | Promise<void>;
-  /** The body of `requestRaw` is not read yet and belongs to the caller: use `clone()` to look into it. */
+  /** The body of `requestRaw` is not read yet and belongs to the caller: use `clone()` to inspect it. */
   afterResponse?(context: {
     request: HttpRequestOptions;
     response: HttpResponse;
@@ -60,14 +60,14 @@ export interface HttpRequestInterceptor {
   onError?(context: { request: HttpRequestOptions; error: HttpError; attempt: number }): void | Promise<void>;
 }
 
-/** Keeps parsed JSON answers. A failing cache is logged and treated as a miss. */
+/** Stores parsed JSON responses. A failing cache is logged and treated as a miss. */
 export interface HttpCache {
-  /** The value kept under `key`, or undefined. */
+  /** Returns the value stored under `key`, or undefined. */
   get(key: string): unknown | Promise<unknown>;
   set(key: string, value: unknown, ttlMs: number): void | Promise<void>;
 }
 
-/** What a limiter and a breaker learn about the attempt. */
+/** Description of an attempt, for a limiter and a breaker. */
 export interface AttemptContext {
   clientName: string;
   /** The origin that the attempt goes to. */
@@ -79,21 +79,21 @@ export interface AttemptContext {
 export interface RateLimiter {
   /** Resolves when the attempt may be sent. Must stop waiting when the signal aborts. A rejection fails the attempt. */
   acquire(context: AttemptContext, signal: AbortSignal): void | Promise<void>;
-  /** Told after every response what the server said about limits. */
+  /** Called after every response with what the server reported about limits. */
   report?(context: AttemptContext, feedback: RateLimitFeedback, retryAfterMs: number | undefined): void;
 }
 
-/** The answer of a circuit breaker: a permit that must be settled once, or a refusal. */
+/** Result of entering a circuit breaker: a permit that must be settled once, or a refusal. */
 export type CircuitEntry =
   | { readonly admitted: true; settle(result: "success" | "failure" | "ignored"): void }
   | { readonly admitted: false; readonly retryAfterMs: number };
 
-/** Stops attempts to a place that keeps failing. */
+/** Stops attempts to a destination that keeps failing. */
 export interface CircuitBreaker {
   enter(context: AttemptContext): CircuitEntry | Promise<CircuitEntry>;
 }
 
-/** Where the client reports what it does. */
+/** Receives the client's log messages. */
 export interface Logger {
   debug(message: string, details?: Record<string, unknown>): void;
   info(message: string, details?: Record<string, unknown>): void;
@@ -102,22 +102,22 @@ export interface Logger {
 }
 
 /**
- * The end of a logical request, told once. For `requestRaw` it is the moment its response is handed over: the
- * body may still be under way.
+ * The end of a logical request, reported once. For `requestRaw` it is the moment its response is handed over:
+ * the body may still be in transit.
  */
 export interface RequestOutcome {
   ok: boolean;
-  /** 0 where no response arrived. */
+  /** 0 if no response arrived. */
   status?: number;
   errorCategory?: ErrorCategory;
   attempts: number;
-  /** `finishedAt` minus the measured duration: a wall clock that is set meanwhile does not distort it. */
+  /** `finishedAt` minus the measured duration: a change of the wall clock meanwhile does not distort it. */
   startedAt: Date;
   finishedAt: Date;
   rateLimitFeedback?: RateLimitFeedback;
 }
 
-/** What a span and a metric know about a request. */
+/** Description of a request, for spans and metrics. */
 export interface RequestDescription {
   clientName: string;
   operation: string;
@@ -131,7 +131,7 @@ export interface RequestDescription {
 export interface RequestMetrics extends RequestDescription {
   outcome: RequestOutcome;
   durationMs: number;
-  /** True when the cache answered and nothing was sent. */
+  /** True if the cache answered and nothing was sent. */
   fromCache: boolean;
 }
 
@@ -150,13 +150,13 @@ export interface TracingAdapter {
   startSpan(name: string, context: RequestDescription): TracingSpan | undefined;
 }
 
-/** What a classifier says about a failure. */
+/** A classifier's result for a failure. */
 export interface ClassifiedError {
   category: ErrorCategory;
   statusCode?: number;
   /** Default: true for rate_limit, timeout and transient. */
   retryable?: boolean;
-  /** A wait that wins over the server's Retry-After. */
+  /** A wait that overrides the server's Retry-After. */
   suggestedBackoffMs?: number;
   reason?: string;
 }
@@ -169,19 +169,22 @@ export interface ErrorClassifier {
   classifyResponse(response: HttpResponse, bodyText?: string): ClassifiedError;
 }
 
-/** A response classifier's verdict; what it leaves out keeps its usual meaning. */
+/** Result of a response classifier; omitted fields keep their defaults. */
 export interface ResponseClassification {
-  /** Default: true when the status is not 2xx. */
+  /** Default: true if the status is not 2xx. */
   treatAsError?: boolean;
-  /** The status to go by instead of the one sent. */
+  /** Status to use instead of the one received. */
   overrideStatus?: number;
   category?: ErrorCategory;
   fallback?: FallbackHint;
 }
 
-/** Decides whether a response counts as a failure. One that throws is logged and passed over. */
+/**
+ * Decides whether a response counts as a failure. If it throws, the error is logged and the response is
+ * classified as usual.
+ */
 export interface ResponseClassifier {
-  /** `bodyText` is present when the status is not 2xx; reading the body of any other would take it from the caller. */
+  /** `bodyText` is present if the status is not 2xx; reading any other body would take it from the caller. */
   classify(
     response: HttpResponse,
     bodyText?: string,

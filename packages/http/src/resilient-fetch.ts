@@ -6,7 +6,7 @@ import type { Extensions, HttpHeaders, HttpMethod, HttpRequestOptions } from "./
 import type { ResilienceProfile } from "./resilience/resilience.js";
 import type { HttpResponse } from "./response/http-response.js";
 
-/** What every request of a resilient `fetch` has in common. */
+/** Settings shared by all requests of a resilient `fetch`. */
 export interface ResilientFetchOptions {
   /** The operation's name in metrics and traces. Default `fetch`. */
   operation?: string;
@@ -15,12 +15,12 @@ export interface ResilientFetchOptions {
 }
 
 /**
- * A `fetch` that retries underneath, for any library that takes one. It keeps to `fetch`'s contract: a final
- * failure with a response is that response, not an error; an abort rejects with the signal's reason; anything
- * else rejects with a `TypeError` whose cause is the `HttpError`, or with a `TimeoutError`.
+ * Creates a `fetch` that retries internally, for any library that accepts one. It keeps `fetch`'s contract: a
+ * final failure with a response resolves with that response, not an error; an abort rejects with the signal's
+ * reason; anything else rejects with a `TypeError` whose cause is the `HttpError`, or with a `TimeoutError`.
  *
- * A `Request` passed in is read into memory, so that it can be sent again. A library's own retries should be
- * turned off, or the two multiply.
+ * A `Request` passed in is read into memory, so that it can be sent again. Turn off the library's own
+ * retries, or the two multiply.
  */
 export function resilientFetch(
   clientOrConfig: HttpClient | Partial<HttpClientConfig> = {},
@@ -55,7 +55,7 @@ async function toRequestOptions(
   const request: HttpRequestOptions = {
     ...options,
     operation: options.operation ?? "fetch",
-    // A `fetch` takes any method; the type names those that the client's own callers use.
+    // `fetch` accepts any method; the type lists those that the client's own callers use.
     method: (method ?? base?.method ?? "GET").toUpperCase() as HttpMethod,
     url: base === undefined ? String(input) : base.url,
     keepErrorBody: true,
@@ -80,7 +80,7 @@ function plainHeaders(headers: HeadersInit | undefined): HttpHeaders {
 
 const NULL_BODY = new Set([101, 103, 204, 205, 304]);
 
-/** A real `Response`, for code that checks `instanceof` or passes it on. */
+/** Creates a real `Response`, for code that checks `instanceof` or passes it on. */
 function toResponse(response: HttpResponse, method: string): Response {
   const { status, statusText, headers } = response;
   const empty = NULL_BODY.has(status) || method === "HEAD";

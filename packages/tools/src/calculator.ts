@@ -4,7 +4,10 @@ import type { Tool } from "@parley/core/turn";
 const longestExpression = 1_000;
 const deepestNesting = 100;
 
-/** Lets the model calculate instead of guessing. Understands numbers, + - * / % ^, brackets, and common functions. */
+/**
+ * Creates a tool that lets the model calculate instead of guessing. Supports numbers, + - * / % ^, brackets,
+ * and common functions.
+ */
 export function calculatorTool(): Tool<{ expression: string }> {
   return {
     name: "calculator",
@@ -39,8 +42,8 @@ const functions: Readonly<Record<string, (...values: number[]) => number>> = {
 const constants: Readonly<Record<string, number>> = { pi: Math.PI, e: Math.E };
 
 /**
- * The value of an arithmetic expression. Reads it by recursive descent and never evaluates code; an error names
- * the place. `^` binds tightest and to the right, then unary minus, then `* / %`, then `+ -`.
+ * Returns the value of an arithmetic expression. Parses it by recursive descent and never evaluates code; an
+ * error names the position. `^` binds tightest and to the right, then unary minus, then `* / %`, then `+ -`.
  */
 export function calculate(expression: string): number {
   if (expression.length > longestExpression) {

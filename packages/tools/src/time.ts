@@ -1,7 +1,7 @@
 import { ParleyError } from "@parley/core/errors";
 import type { Tool } from "@parley/core/turn";
 
-/** Tells the model what time it is: in UTC, and in a time zone if one is asked for. */
+/** Creates a tool that returns the current time: in UTC, and in a time zone if one is requested. */
 export function timeTool(options: { readonly now?: () => Date } = {}): Tool<{ timeZone?: string }> {
   const now = options.now ?? (() => new Date());
   return {

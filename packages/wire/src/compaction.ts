@@ -1,24 +1,24 @@
-/** What a compaction did. */
+/** Result of a compaction. */
 export interface CompactionResult {
-  /** The text that stands in for the summarized messages when the model is asked again. */
+  /** The text that replaces the summarized messages in later model calls. */
   readonly summary: string;
   /** The archive: the conversation as it was, closed and read-only. */
   readonly newConversationId: string;
-  /** How many messages the summary covers. */
+  /** Number of messages that the summary covers. */
   readonly messagesSummarized: number;
-  /** How many newer messages the model still sees as they are. */
+  /** Number of newer messages that the model still sees unchanged. */
   readonly messagesKept: number;
 }
 
 /** `POST /conversations/:id/compact`, and the same for a preview. */
 export interface CompactRequest {
-  /** How many of the newest messages stay as they are. Absent: 10. */
+  /** Number of the newest messages that stay unchanged. Absent: 10. */
   readonly keepLastN?: number | undefined;
   /** The model that writes the summary, as `credential/model`. Absent: the conversation's. */
   readonly modelName?: string | undefined;
 }
 
-/** `POST /conversations/:id/compact/preview`: what a compaction would cover. Nothing is changed. */
+/** `POST /conversations/:id/compact/preview`: the range that a compaction would cover. Nothing is changed. */
 export interface CompactionPreview {
   readonly messagesSummarized: number;
   readonly messagesKept: number;
@@ -30,7 +30,10 @@ export interface CompactionPreview {
   readonly estimatedTokens: number;
 }
 
-/** `POST /conversations/:id/compact/undo`: the model sees again what the latest compaction had covered. */
+/**
+ * `POST /conversations/:id/compact/undo`: the model sees the messages again that the latest compaction had
+ * covered.
+ */
 export interface UndoCompactionResponse {
   readonly conversationId: string;
   /** The archive of the compaction that is in force now, if there was an earlier one. */

@@ -1,5 +1,5 @@
 /**
- * What went wrong, as a word that programs can rely on. Decided where the cause is known; messages are for
+ * Cause of a failure, as a stable word for programs. Decided where the cause is known; messages are for
  * people and may change, codes do not.
  */
 export type ErrorCode =

@@ -9,8 +9,8 @@ import type {
   WsServerMessage,
 } from "./index.js";
 
-// Each switch below names every member of its union and nothing else: a member that is added, renamed or
-// removed stops this file from compiling.
+// Each switch below names every member of its union and nothing else: adding, renaming or removing a member
+// stops this file from compiling.
 
 function describeChunk(chunk: Chunk): string {
   switch (chunk.type) {
@@ -33,7 +33,7 @@ function describeChunk(chunk: Chunk): string {
   }
 }
 
-/** The turn that an event belongs to. Only `status` stands outside of turns. */
+/** Returns the turn that an event belongs to. Only `status` is outside of turns. */
 function turnOf(event: AgentEvent): string | undefined {
   switch (event.type) {
     case "status":
@@ -80,7 +80,7 @@ function targetOf(message: WsClientMessage): string | undefined {
   }
 }
 
-/** The cursor that a client keeps after a message, if the message moves it. */
+/** Returns the cursor that a client keeps after a message, if the message moves it. */
 function cursorOf(message: WsServerMessage): Cursor | undefined {
   switch (message.type) {
     case "chat.delta":

@@ -2,23 +2,23 @@ import type { ReasoningEffort } from "./figures/usage.js";
 import type { FileReference } from "./log/chunk.js";
 
 /**
- * How a queued message reaches the model. `steer`: at the running turn's next tool-result boundary, or as
+ * Delivery of a queued message to the model. `steer`: at the running turn's next tool-result boundary, or as
  * the opening of the next turn if there is none. `queue`: as a turn of its own, first in, first out.
  */
 export type QueueMode = "steer" | "queue";
 
 /**
- * A user message that waits. Durable; it stays its own message, under its own id, when it is delivered, and
- * can be edited, moved, switched or removed until then.
+ * A queued user message. Durable; when delivered, it remains a separate message with the same id, and can be
+ * edited, moved, switched or removed until then.
  */
 export interface QueuedMessage {
-  /** The id under which it was sent, and the `messageId` under which it will stand in the log. */
+  /** The id under which it was sent, and its `messageId` in the log later. */
   readonly id: string;
-  /** As it is shown where no files are: with a line for each file. */
+  /** Its text for clients that show no files: with a line for each file. */
   readonly text: string;
   /** Its files, in order. They have no seq before it is delivered. */
   readonly files?: readonly FileReference[];
-  /** When it was queued, in epoch milliseconds. */
+  /** Time when it was queued, in epoch milliseconds. */
   readonly queuedAt: number;
   /** Absent: `steer`. */
   readonly mode?: QueueMode;
@@ -28,8 +28,8 @@ export interface QueuedMessage {
 }
 
 /**
- * A conversation's queue as a whole, in delivery order. It travels as the payload of the `message-queue`
- * surface, beside the chat stream, because it is state and not content. Empty `messages` is an empty queue.
+ * A conversation's whole queue, in delivery order. It is sent as the payload of the `message-queue` surface,
+ * beside the chat stream, because it is state and not content. Empty `messages` is an empty queue.
  */
 export interface QueuePayload {
   readonly messages: readonly QueuedMessage[];

@@ -293,7 +293,9 @@ describe("a program written against wire 0.11", () => {
     expectTypeOf<Wire011.ConversationMeta>().toExtend<ConversationMeta>();
   });
 
-  /** Extras: what they say is in the log as system text too, or, of `turn-progress`, passes without a trace. */
+  /**
+   * Additional types: their content is in the log as system text too, or, for `turn-progress`, is not stored.
+   */
   type NewEvents = "input-request" | "input-response" | "output-invalid" | "turn-progress";
 
   it("may read what this package makes", () => {

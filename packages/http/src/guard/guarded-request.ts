@@ -4,10 +4,10 @@ import { request as httpsRequest } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
 import { isPublicAddress } from "./public-address.js";
 
-/** Why a guarded request got no answer. */
+/** Reason why a guarded request got no response. */
 export type GuardedFailure = "url" | "address" | "timeout" | "network";
 
-/** A guarded request that got no answer. Its message names at most the host, never the rest of a URL. */
+/** A guarded request that got no response. Its message names at most the host, never the rest of a URL. */
 export class GuardedRequestError extends Error {
   override readonly name = "GuardedRequestError";
   readonly kind: GuardedFailure;
@@ -18,18 +18,18 @@ export class GuardedRequestError extends Error {
   }
 }
 
-/** One request to an address that somebody else has chosen. */
+/** One request to an address chosen by a third party, such as a user. */
 export interface GuardedRequest {
   readonly url: string;
   readonly method: "GET" | "POST";
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** The time for everything, the body of the answer included. */
+  /** Time limit for everything, including the body of the response. */
   readonly timeoutMs: number;
-  /** The most bytes of the answer that are read; the connection is closed behind them. */
+  /** Maximum number of response bytes to read; after them the connection is closed. */
   readonly maxBytes: number;
   readonly signal: AbortSignal;
-  /** Which addresses may be connected to. Default: public ones. */
+  /** Returns true for addresses that may be connected to. Default: public ones. */
   readonly isAllowedAddress?: ((address: string) => boolean) | undefined;
 }
 
@@ -37,13 +37,13 @@ export interface GuardedAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Uint8Array;
-  /** There was more. */
+  /** True if the body was longer than `maxBytes`. */
   readonly isCut: boolean;
 }
 
 /**
- * Returns why a URL would be refused before anything is looked up: no http, credentials in it, or an address that may not
- * be connected to. Undefined where it may be tried.
+ * Returns why a URL would be refused before any lookup: not http, credentials in it, or an address that is
+ * not allowed. Returns undefined if it may be tried.
  */
 export function guardedRefusal(
   text: string,
@@ -59,9 +59,9 @@ export function guardedRefusal(
 }
 
 /**
- * Sends one request and reads a bounded answer. A name is resolved once, and the connection uses the very addresses that
- * were checked, so that it cannot change in between. A redirect is an answer like any other: whoever follows it sends the
- * next request through here, too.
+ * Sends one request and reads a bounded response. A name is resolved once, and the connection uses exactly
+ * the addresses that were checked, so that they cannot change in between. A redirect is a response like any
+ * other: a caller that follows it sends the next request through this function, too.
  */
 export function requestGuarded(request: GuardedRequest): Promise<GuardedAnswer> {
   const { timeoutMs, maxBytes, isAllowedAddress = isPublicAddress } = request;
@@ -117,7 +117,10 @@ function codeOf(error: unknown): string {
   return typeof code === "string" ? ` (${code})` : "";
 }
 
-/** Resolves a name and refuses it if any of its addresses is not allowed: the connection uses these very ones. */
+/**
+ * Resolves a name and refuses it if any of its addresses is not allowed: the connection uses exactly these
+ * addresses.
+ */
 export function checkedLookup(isAllowedAddress: (address: string) => boolean): LookupFunction {
   return (hostname, options, callback) => {
     lookup(hostname, { ...options, all: true }, (error, addresses) => {

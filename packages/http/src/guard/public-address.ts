@@ -20,7 +20,7 @@ for (const [network, prefix] of [
 ] as const) {
   privateAddresses.addSubnet(network, prefix, "ipv4");
 }
-// Of IPv6 the global unicast range is open, and of that not what stands for something else.
+// In IPv6 only the global unicast range is public, except its special-purpose subnets.
 privateAddresses.addRange("::", "1fff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "ipv6");
 privateAddresses.addSubnet("4000::", 2, "ipv6");
 privateAddresses.addSubnet("8000::", 1, "ipv6");
@@ -33,11 +33,14 @@ for (const [network, prefix] of [
   privateAddresses.addSubnet(network, prefix, "ipv6");
 }
 
-/** Returns true if an address is one of the open internet: not of this machine, a local network or a reserved range. */
+/**
+ * Returns true if an address is on the public internet: not this machine, a local network or a reserved
+ * range.
+ */
 export function isPublicAddress(address: string): boolean {
   const version = isIP(address);
   if (version === 0) return false;
-  // An IPv4 address in IPv6 clothes is judged as what it is.
+  // An IPv4-mapped IPv6 address is judged as the IPv4 address.
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (mapped !== undefined) return isPublicAddress(mapped);
   if (/^::ffff:/i.test(address)) return false;
@@ -45,8 +48,8 @@ export function isPublicAddress(address: string): boolean {
 }
 
 /**
- * Returns a check that lets through public addresses and those of a list: addresses such as `10.0.0.5`, and networks such
- * as `192.168.0.0/16`. Throws a `RangeError` that names an entry which is neither.
+ * Returns a check that allows public addresses and those of a list: addresses such as `10.0.0.5`, and
+ * networks such as `192.168.0.0/16`. Throws a `RangeError` that names an entry which is neither.
  */
 export function allowAddresses(allowed: readonly string[]): (address: string) => boolean {
   const list = new BlockList();

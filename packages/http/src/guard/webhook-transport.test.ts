@@ -5,12 +5,12 @@ import { createWebhookTransport } from "./webhook-transport.js";
 
 let server: Server;
 let port = 0;
-/** Paths that were asked for. */
+/** Paths that were requested. */
 const hits: string[] = [];
-/** Bytes that the endpoint could get rid of before it was cut off. */
+/** Bytes that the endpoint could send before it was cut off. */
 let poured = 0;
 
-/** Pours up to 1 GB. */
+/** Sends up to 1 GB. */
 function pour(response: ServerResponse): void {
   const piece = Buffer.alloc(64 * 1024, "x");
   const more = () => {
@@ -96,7 +96,7 @@ describe("the transport of webhooks", () => {
   it("reads no more than it may of an endless answer, whose status counts", async () => {
     poured = 0;
     expect(await post("/flood")).toEqual({ status: 200 });
-    // Buffers of both ends hold a few megabytes.
+    // Buffers on both ends hold a few megabytes.
     expect(poured).toBeLessThan(50_000_000);
   });
 

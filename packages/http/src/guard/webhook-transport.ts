@@ -4,9 +4,9 @@ import { readRetryAfterMs } from "../resilience/retry-after.js";
 import { GuardedRequestError, guardedRefusal, requestGuarded } from "./guarded-request.js";
 import { isPublicAddress } from "./public-address.js";
 
-/** How endpoints are reached. */
+/** Options for reaching endpoints. */
 export interface WebhookTransportOptions {
-  /** Which addresses may be connected to. Default: public ones. */
+  /** Returns true for addresses that may be connected to. Default: public ones. */
   readonly isAllowedAddress?: ((address: string) => boolean) | undefined;
   /** The waits between attempts. Default: from 10 s, doubled each time, to 6 hours, with jitter. */
   readonly resilience?: Pick<ResilienceProfile, "baseBackoffMs" | "maxBackoffMs" | "jitterFactorRange">;
@@ -14,7 +14,7 @@ export interface WebhookTransportOptions {
   readonly random?: () => number;
 }
 
-/** One attempt, as a runtime asks for it. */
+/** One attempt, as requested by a runtime. */
 interface Post {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -24,10 +24,10 @@ interface Post {
   readonly signal: AbortSignal;
 }
 
-/** What came of it: an answer, or why there was none. */
+/** The result: a response, or why there was none. */
 type Answer = { readonly status: number; readonly retryAfterMs?: number } | { readonly error: string };
 
-/** The way to endpoints of webhooks. */
+/** A transport that posts to webhook endpoints. */
 export interface GuardedWebhookTransport {
   post(post: Post): Promise<Answer>;
   delayMs(attempt: number, askedForMs?: number): number;
@@ -37,8 +37,8 @@ export interface GuardedWebhookTransport {
 const usualWaits = { baseBackoffMs: 10_000, maxBackoffMs: 6 * 60 * 60_000 };
 
 /**
- * Creates the transport that a runtime delivers webhooks with. It reaches public addresses only, unless it is told
- * otherwise, and follows no redirect: an endpoint that moved is registered anew.
+ * Creates the transport that a runtime delivers webhooks with. It reaches public addresses only, unless
+ * configured otherwise, and follows no redirect: an endpoint that moved must be registered again.
  */
 export function createWebhookTransport(options: WebhookTransportOptions = {}): GuardedWebhookTransport {
   const { isAllowedAddress = isPublicAddress, random = Math.random } = options;
@@ -53,7 +53,7 @@ export function createWebhookTransport(options: WebhookTransportOptions = {}): G
         return { error: error instanceof GuardedRequestError ? error.message : "The request was cut off" };
       }
     },
-    // An endpoint may ask for more time, not for less: what fails at once would be tried again at once.
+    // An endpoint may ask for more time, not for less: one that fails at once would be tried again at once.
     delayMs: (attempt, askedForMs = 0) =>
       Math.max(backoffDelayMs(attempt, waits, random), backoffDelayMs(attempt, waits, random, askedForMs)),
     refusalOf: (url) => guardedRefusal(url, isAllowedAddress),

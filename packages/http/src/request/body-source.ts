@@ -1,13 +1,13 @@
 import type { TransportResponse } from "../ports.js";
 import type { ByteSource } from "../response/http-response.js";
 
-/** A body to be read once, by push. The contract of both methods is that of {@link ByteSource}. */
+/** A body that is read once, by push. Both methods follow the contract of {@link ByteSource}. */
 export type BodySource = Required<Pick<ByteSource, "consume" | "cancel">>;
 
-/** Receives one chunk; a promise holds back the next. */
+/** Receives one chunk; returning a promise delays the next chunk. */
 export type OnChunk = (chunk: Uint8Array) => void | Promise<void>;
 
-/** The body of an answer, by its push path where it has one; null where there is no body. */
+/** Returns the body of a response, by its push path if it has one, or null if there is no body. */
 export function bodyOf(answer: Pick<TransportResponse, "body" | "consume" | "cancel">): BodySource | null {
   const { consume, cancel } = answer;
   if (consume === undefined) return answer.body === null ? null : sourceOfStream(answer.body);
@@ -21,14 +21,14 @@ export function bodyOf(answer: Pick<TransportResponse, "body" | "consume" | "can
 }
 
 /**
- * Reads the whole body of a response by pushing each chunk to `onChunk`, also where the response is one of `fetch`
- * and has no push path. It ends as {@link ByteSource.consume} says; without a body, at once.
+ * Reads the whole body of a response by pushing each chunk to `onChunk`, also if the response comes from
+ * `fetch` and has no push path. Settles as {@link ByteSource.consume} does; without a body, at once.
  */
 export async function readBytes(source: ByteSource, onChunk: OnChunk): Promise<void> {
   await bodyOf(source)?.consume(onChunk);
 }
 
-/** A body that is already there. */
+/** Creates a body from chunks that are already in memory. */
 export function sourceOfChunks(chunks: readonly Uint8Array[]): BodySource {
   let canceled = false;
   return {
@@ -64,13 +64,13 @@ export function sourceOfStream(stream: ReadableStream<Uint8Array>): BodySource {
       }
     },
     cancel(reason) {
-      // A stream locked by someone else's reader refuses, which leaves it to that reader.
+      // If another reader has locked the stream, cancelling is refused and the stream is left to that reader.
       (reader ?? stream).cancel(reason).catch(ignore);
     },
   };
 }
 
-/** Offers a pushed body as a web stream that reads no further than it is asked to. */
+/** Exposes a pushed body as a web stream that reads no further than requested. */
 export function streamOfSource(source: BodySource): ReadableStream<Uint8Array<ArrayBuffer>> {
   let resume: (() => void) | undefined;
   let started = false;
@@ -109,16 +109,16 @@ function closeQuietly(controller: ReadableStreamDefaultController): void {
   try {
     controller.close();
   } catch {
-    // The stream was cancelled by its reader, so it is closed already.
+    // The reader has cancelled the stream, so it is already closed.
   }
 }
 
-/** Thrown by {@link collect} when a body is longer than allowed. */
+/** Thrown by {@link collect} if a body is longer than allowed. */
 export class BodyTooLarge extends Error {
   override readonly name = "BodyTooLarge";
 }
 
-/** Reads a body whole. A body of one chunk is returned as it came, without a copy. */
+/** Reads a whole body. A body of one chunk is returned as is, without a copy. */
 export async function collect(source: BodySource, maxBytes = Number.POSITIVE_INFINITY): Promise<Uint8Array> {
   let first: Uint8Array | undefined;
   let rest: Uint8Array[] | undefined;
@@ -133,15 +133,15 @@ export async function collect(source: BodySource, maxBytes = Number.POSITIVE_INF
   return rest === undefined ? (first ?? EMPTY) : concat(rest, size);
 }
 
-/** The start of a body, and the body as if nothing had been read of it. */
+/** The start of a body, and a source that yields the body from its start. */
 export interface PeekedBody {
   readonly head: Uint8Array;
-  /** Whether `head` is all there is. */
+  /** True if `head` is the whole body. */
   readonly complete: boolean;
   readonly source: BodySource;
 }
 
-/** Reads a body up to about `limit` bytes and holds the rest back. */
+/** Reads a body up to about `limit` bytes and pauses the rest. */
 export async function peek(source: BodySource, limit: number): Promise<PeekedBody> {
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -168,7 +168,7 @@ export async function peek(source: BodySource, limit: number): Promise<PeekedBod
       complete = true;
     }),
   ]);
-  // The rest may break while nobody reads it; whoever reads it gets the error then.
+  // The rest may break before it is read; its reader then gets the error.
   end.catch(ignore);
 
   const head = chunks.length === 1 ? (chunks[0] ?? EMPTY) : concat(chunks, size);

@@ -2,15 +2,16 @@ import type { HttpRequestOptions, Query, QueryValue } from "./request-options.js
 
 const ABSOLUTE = /^[a-z][a-z0-9+.-]*:\/\//i;
 
-/** Whether the request's URL depends on a base URL from elsewhere. */
+/** Returns true if the request's URL depends on a base URL configured elsewhere. */
 export function needsBaseUrl(request: HttpRequestOptions): boolean {
   if (request.url !== undefined || request.urlParts?.baseUrl !== undefined) return false;
   return !ABSOLUTE.test(request.urlParts?.path ?? request.path ?? "");
 }
 
 /**
- * The URL of a request: `url` as it is, else the parts on their base, else the legacy path on the base. A path
- * is appended to its base (`https://host/v1` and `/models` make `https://host/v1/models`), not resolved.
+ * Builds the URL of a request: `url` as it is, else the parts on their base, else the legacy path on the
+ * base. A path is appended to its base (`https://host/v1` and `/models` make `https://host/v1/models`), not
+ * resolved.
  */
 export function buildUrl(request: HttpRequestOptions, baseUrl: string | undefined): string {
   if (request.url !== undefined) return request.url;
@@ -34,7 +35,7 @@ export function buildUrl(request: HttpRequestOptions, baseUrl: string | undefine
 function join(base: string, path: string): string {
   if (path === "") return base;
   if (base === "") return path;
-  // A base may carry a query of its own (an API version, say): the path goes before it.
+  // A base may have its own query (for example an API version): the path is inserted before it.
   const queryAt = base.indexOf("?");
   const stem = queryAt === -1 ? base : base.slice(0, queryAt);
   const query = queryAt === -1 ? "" : base.slice(queryAt);

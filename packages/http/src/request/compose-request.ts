@@ -7,10 +7,10 @@ import { type EncodedBody, encodeBody } from "./encode-body.js";
 import { findInvalidHeader } from "./request-headers.js";
 import type { HttpHeaders, HttpRequestOptions } from "./request-options.js";
 
-// Requests mostly go where the last one went, and a URL that was valid once stays valid.
+// Most requests go to the same URL as the last one, and a URL that was valid once stays valid.
 let lastValidUrl: string | undefined;
 
-/** What is sent, apart from what belongs to one attempt alone. */
+/** The parts of a request that do not belong to a single attempt. */
 export interface ComposedRequest {
   readonly url: string;
   readonly method: string;
@@ -19,8 +19,8 @@ export interface ComposedRequest {
 }
 
 /**
- * Puts together what is sent for `request`, whose headers are complete. Throws an `HttpError` of the category
- * `validation` for what cannot be sent, before anything is sent.
+ * Composes what is sent for `request`, whose headers are complete. Throws an `HttpError` of the category
+ * `validation`, before anything is sent, for a request that cannot be sent.
  */
 export function composeRequest(
   call: Call,
@@ -42,7 +42,10 @@ export function composeRequest(
   return { url, method: request.method, headers, encoded };
 }
 
-/** One attempt as the transport takes it. By default redirects are answers: the client follows them itself. */
+/**
+ * Converts one attempt for the transport. By default redirects are returned as responses: the client follows
+ * them itself.
+ */
 export function toTransportInit(
   { method, headers, encoded }: ComposedRequest,
   fetchOptions: HttpRequestOptions["fetchOptions"],
@@ -69,8 +72,9 @@ interface Watched {
   readonly [WATCH]: AttemptWatch;
 }
 
-// A signal is made only for a transport that asks: it costs more than the rest of the request taken together.
-// One getter serves all requests, because one of its own would give every request an object shape of its own.
+// A signal is created only for a transport that reads it: it costs more than the rest of the request
+// together. All requests share one getter, because a getter per request would give every request its own
+// object shape.
 const LAZY_SIGNAL: PropertyDescriptor & ThisType<Watched> = {
   get() {
     return this[WATCH].signal;
@@ -79,7 +83,7 @@ const LAZY_SIGNAL: PropertyDescriptor & ThisType<Watched> = {
   configurable: true,
 };
 
-/** What relative URLs are relative to: the page, in a browser. */
+/** Returns the URL that relative URLs are resolved against: the page, in a browser. */
 export function pageUrl(): string | undefined {
   return (globalThis as { location?: { href?: string } }).location?.href;
 }

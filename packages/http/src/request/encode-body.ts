@@ -1,22 +1,24 @@
-/** A body as a transport sends it. */
+/** A body in the form that a transport sends. */
 export interface EncodedBody {
   readonly body: BodyInit | undefined;
-  /** The content type to send where the caller named none. */
+  /** Content type to send if the caller set none. */
   readonly contentType: string | undefined;
-  /** False for a stream, which is gone once it was sent. */
+  /** False for a stream, which can be sent only once. */
   readonly replayable: boolean;
-  /** True for a stream: `fetch` wants to be told. */
+  /** True for a stream: `fetch` needs to know. */
   readonly stream: boolean;
 }
 
 const NOTHING: EncodedBody = { body: undefined, contentType: undefined, replayable: true, stream: false };
 
-/** A method of a body that returns its JSON text, for a body that is cheaper to write than `JSON.stringify` does. */
+/**
+ * Key of a body's method that returns its JSON text, for bodies with a cheaper encoder than `JSON.stringify`.
+ */
 export const jsonText: unique symbol = Symbol.for("parley.http.json-text");
 
 /**
- * Turns a request's `body` into what is sent: a `BodyInit` as it is, an async iterable as a stream, anything
- * else as JSON. Throws what `JSON.stringify` throws.
+ * Encodes a request's `body` for sending: a `BodyInit` as it is, an async iterable as a stream, anything else
+ * as JSON. Throws what `JSON.stringify` throws.
  */
 export function encodeBody(body: unknown): EncodedBody {
   if (body === undefined || body === null) return NOTHING;

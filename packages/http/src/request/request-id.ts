@@ -1,4 +1,6 @@
-/** A random UUID. Browsers offer `randomUUID` to secure pages only, so plain ones assemble theirs. */
+/**
+ * Returns a random UUID. Browsers offer `randomUUID` on secure pages only, so other pages assemble their own.
+ */
 export function createRequestId(): string {
   if (typeof crypto.randomUUID === "function") return crypto.randomUUID();
   const bytes = crypto.getRandomValues(new Uint8Array(16));

@@ -7,28 +7,28 @@ export type HttpMethod = "GET" | "HEAD" | "OPTIONS" | "POST" | "PUT" | "PATCH" |
 /** Headers by name. Names are compared without regard to case; the client sends them in lower case. */
 export type HttpHeaders = Record<string, string>;
 
-/** One query value; undefined and null are left out. */
+/** One query value; undefined and null are omitted. */
 export type QueryValue = string | number | boolean | null | undefined;
 
 /** Query parameters; an array repeats its name. */
 export type Query = Record<string, QueryValue | readonly QueryValue[]>;
 
-/** A URL in parts. An absolute `path` is a URL of its own. */
+/** A URL in parts. An absolute `path` is a complete URL. */
 export interface UrlParts {
   baseUrl?: string;
   path?: string;
   query?: Query;
 }
 
-/** Names by which a request can be followed through logs. */
+/** Identifiers for following a request through logs. */
 export interface CorrelationInfo {
-  /** One per logical request, the same for all its attempts. A UUID is made where absent. */
+  /** One per logical request, the same for all its attempts. Default: a random UUID. */
   requestId: string;
   correlationId?: string;
   parentCorrelationId?: string;
 }
 
-/** On whose behalf a request is made. Never sent: it is for interceptors, metrics and traces. */
+/** Agent on whose behalf a request is made. Never sent: it is for interceptors, metrics and traces. */
 export interface AgentContext {
   agent?: string;
   runId?: string;
@@ -50,10 +50,10 @@ export interface HttpRetry {
 
 /** One logical request. The client may send it several times. */
 export interface HttpRequestOptions {
-  /** A stable name of what is being done, for metrics, traces and messages. */
+  /** A stable name of the operation, for metrics, traces and messages. */
   operation: string;
   method: HttpMethod;
-  /** The whole URL, used as it is. Wins over `urlParts`. */
+  /** The whole URL, used as it is. Overrides `urlParts`. */
   url?: string;
   urlParts?: UrlParts;
   /**
@@ -68,25 +68,31 @@ export interface HttpRequestOptions {
   budget?: RequestBudget;
   /** Lets `requestJson` answer from the client's cache. */
   cacheKey?: string;
-  /** How long `requestJson` keeps its answer under `cacheKey`; nothing is kept without it. */
+  /** Time that `requestJson` keeps its response under `cacheKey`; without it nothing is kept. */
   cacheTtlMs?: number;
   correlation?: Partial<CorrelationInfo>;
   agentContext?: AgentContext;
   extensions?: Extensions;
   /** Ends the request at any stage: its error has the category `canceled`, and it is never retried. */
   signal?: AbortSignal;
-  /** Called before each wait for another attempt, with the failure of the last one. A throw is logged, nothing more. */
+  /**
+   * Called before each wait for another attempt, with the failure of the last one. An error thrown here is
+   * only logged.
+   */
   onRetry?: (retry: HttpRetry) => void;
-  /** The most bytes that `requestJson`, `requestText` and `requestArrayBuffer` take. Default: no limit. */
+  /**
+   * Maximum size in bytes that `requestJson`, `requestText` and `requestArrayBuffer` accept. Default: no
+   * limit.
+   */
   maxResponseBytes?: number;
   /**
-   * Leaves the rest of a large error body readable on `HttpError.response` instead of closing it. Whoever
-   * sets it must read or cancel that body.
+   * Leaves the rest of a large error body readable on `HttpError.response` instead of closing it. A caller
+   * that sets it must read or cancel that body.
    */
   keepErrorBody?: boolean;
-  /** Platform options handed to the transport as they are: `redirect`, `credentials`, `mode` and the like. */
+  /** Platform options passed to the transport unchanged: `redirect`, `credentials`, `mode` and the like. */
   fetchOptions?: Omit<RequestInit, "method" | "headers" | "body" | "signal">;
-  /** Which attempt this is, from 1. Set by the client on the copy that interceptors see. */
+  /** Number of the attempt, from 1. Set by the client on the copy that interceptors see. */
   attempt?: number;
   /** The older form of `urlParts.path`. */
   path?: string;

@@ -8,17 +8,17 @@ import type { HttpRequestOptions } from "../request/request-options.js";
 import type { RateLimitFeedback } from "../response/rate-limit-feedback.js";
 import type { AttemptWatch } from "./attempt-watch.js";
 
-/** An attempt that was let through. */
+/** An attempt that was admitted. */
 export interface Admission {
-  /** Tells the limiter what the server said. */
+  /** Reports the server's rate-limit feedback to the limiter. */
   report(feedback: RateLimitFeedback, retryAfterMs: number | undefined): void;
-  /** Tells the breaker how the attempt ended. */
+  /** Reports the attempt's result to the breaker. */
   settle(failure: HttpError | undefined): void;
 }
 
-/** What stands between an attempt and the transport: the rate limiter, then the circuit breaker. */
+/** Admits attempts to the transport: first the rate limiter, then the circuit breaker. */
 export class AttemptGate {
-  /** Whether there is anything to pass. */
+  /** True if there is a limiter or a breaker. */
   readonly active: boolean;
   readonly #clientName: string;
   readonly #limiter: RateLimiter | undefined;
@@ -33,7 +33,7 @@ export class AttemptGate {
     this.active = this.#limiter !== undefined || this.#breaker !== undefined;
   }
 
-  /** Waits for the limiter and asks the breaker. Throws when the circuit is open. */
+  /** Waits for the limiter and enters the breaker. Throws if the circuit is open. */
   async admit(call: Call, request: HttpRequestOptions, url: string, watch: AttemptWatch): Promise<Admission> {
     const origin = new URL(url, pageUrl()).origin;
     const context: AttemptContext = { clientName: this.#clientName, origin, request };
@@ -66,7 +66,10 @@ export class AttemptGate {
   }
 }
 
-/** A server that refuses a request is in good health; one that was not waited for has shown nothing. */
+/**
+ * Maps a failure to a breaker result. A server that refuses a request is healthy; a canceled attempt proves
+ * nothing.
+ */
 function resultOf(failure: HttpError | undefined): "success" | "failure" | "ignored" {
   switch (failure?.category) {
     case "transient":

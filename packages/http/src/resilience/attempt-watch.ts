@@ -1,24 +1,24 @@
 import { type Clock, MAX_TIMER_MS } from "../clock.js";
 import type { HttpError, TimeoutKind } from "../errors.js";
 
-/** A timer this late was held up by a busy process, not by the server. */
+/** A timer later than this was delayed by a busy process, not by the server. */
 const BUSY_LOOP_MS = 100;
 
-/** Why an attempt was ended from our side. */
+/** Reason why the client itself ended an attempt. */
 export type Interruption = TimeoutKind | "canceled";
 
-/** Makes the error for an interruption; `reason` is the caller's abort reason. */
+/** Creates the error for an interruption; `reason` is the caller's abort reason. */
 export type MakeInterruption = (why: Interruption, reason?: unknown) => HttpError;
 
 /**
- * Watches over one attempt from its first hook to the last byte of its body, and ends it when the caller
- * aborts, when the attempt or the whole request takes too long, or when a body falls silent.
+ * Watches one attempt from its first hook to the last byte of its body, and ends it when the caller aborts,
+ * when the attempt or the whole request takes too long, or when a body stalls.
  *
- * It lives in one of three states. Watching: at most one timer and one listener on the caller's signal exist.
- * Interrupted: `failure` says why, the attempt's signal is aborted, timer and listener are gone. Released: the
- * attempt is over, timer and listener are gone, and nothing can interrupt it any more.
+ * It is in one of three states. Watching: at most one timer and one listener on the caller's signal exist.
+ * Interrupted: `failure` holds the reason, the attempt's signal is aborted, timer and listener are removed.
+ * Released: the attempt is over, timer and listener are removed, and nothing can interrupt it any more.
  *
- * One timer serves all three clocks: it is set for the nearest due time and looks at the clock when it fires,
+ * One timer serves all three timeouts: it is set for the nearest due time and reads the clock when it fires,
  * so that a chunk costs one reading of the clock and no new timer.
  */
 export class AttemptWatch {
@@ -58,7 +58,7 @@ export class AttemptWatch {
     this.#arm();
   }
 
-  /** Aborted when the attempt is interrupted. Made on first use. */
+  /** Aborted when the attempt is interrupted. Created on first use. */
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
@@ -67,20 +67,20 @@ export class AttemptWatch {
     return this.#controller.signal;
   }
 
-  /** Sets the one listener that is told when the attempt is interrupted, at once if it was. */
+  /** Sets the single listener that is called when the attempt is interrupted, at once if it already was. */
   onAbort(listener: (reason: unknown) => void): void {
     if (this.#failure === undefined) this.#abortListener = listener;
     else listener(this.#failure);
   }
 
-  /** The error that interrupted the attempt, if one did. */
+  /** The error that interrupted the attempt, if any. */
   get failure(): HttpError | undefined {
     return this.#failure;
   }
 
   /**
-   * Waits for a step of the attempt, or rejects as soon as the attempt is interrupted. One step at a time.
-   * What a step yields after that goes to `discard`.
+   * Waits for a step of the attempt, or rejects as soon as the attempt is interrupted. One step at a time. A
+   * value that a step yields after that goes to `discard`.
    */
   guard<T>(step: PromiseLike<T>, discard?: (late: T) => void): Promise<T> {
     return new Promise<T>((resolve, reject) => {
@@ -93,7 +93,7 @@ export class AttemptWatch {
     });
   }
 
-  /** Starts the attempt's own clock. */
+  /** Starts the timeout of the attempt. */
   startAttempt(timeoutMs: number): void {
     if (timeoutMs === Number.POSITIVE_INFINITY) return;
     const now = this.#clock.monotonicNow();
@@ -102,8 +102,8 @@ export class AttemptWatch {
   }
 
   /**
-   * The response goes to the caller, who reads the body: the attempt's own timeout ends, and the watch lasts
-   * until the body does.
+   * Passes the response to the caller, which reads the body: the attempt's timeout ends, and the watch
+   * continues until the body ends.
    */
   handOver(): void {
     this.#handedOver = true;
@@ -112,14 +112,14 @@ export class AttemptWatch {
     else this.#arm();
   }
 
-  /** The body ended, broke or was given up. */
+  /** Records that the body ended, broke or was given up. */
   bodyEnded(): void {
     this.#bodyEnded = true;
     this.#waitingSince = undefined;
     if (this.#handedOver) this.release();
   }
 
-  /** The reader waits for bytes: silence counts from now on. */
+  /** Records that the reader waits for bytes: the stall timeout starts now. */
   startWaiting(): void {
     if (this.#stallMs === Number.POSITIVE_INFINITY) return;
     const now = this.#clock.monotonicNow();
@@ -127,12 +127,12 @@ export class AttemptWatch {
     this.#arm(now);
   }
 
-  /** The reader is busy with what it has. */
+  /** Records that the reader is busy with the bytes it has. */
   stopWaiting(): void {
     this.#waitingSince = undefined;
   }
 
-  /** The attempt is over, body included. */
+  /** Ends the watch: the attempt is over, including its body. */
   release(): void {
     this.#released = true;
     this.#interrupt = undefined;
@@ -140,14 +140,14 @@ export class AttemptWatch {
     this.#caller?.removeEventListener("abort", this);
   }
 
-  /** Ends an attempt that nobody waits for any more, socket included. */
+  /** Ends an attempt that no caller waits for any more, including its socket. */
   abandon(): void {
     if (this.#released) return;
     this.release();
     this.#abort(undefined);
   }
 
-  /** The caller's signal aborted. */
+  /** Handles the abort of the caller's signal. */
   handleEvent(): void {
     this.#fail("canceled");
   }
@@ -173,7 +173,7 @@ export class AttemptWatch {
     const stallAt =
       this.#waitingSince === undefined ? Number.POSITIVE_INFINITY : this.#waitingSince + this.#stallMs;
     const dueAt = Math.min(this.#deadlineAt, this.#attemptDueAt, stallAt);
-    // A timer that fires too early looks again; only one that would fire too late must be replaced.
+    // A timer that fires too early is set again; only one that would fire too late must be replaced.
     if (this.#timer !== undefined && this.#timerDueAt <= dueAt && dueAt !== Number.POSITIVE_INFINITY) return;
     this.#clearTimer();
     if (dueAt === Number.POSITIVE_INFINITY) return;
@@ -196,7 +196,7 @@ export class AttemptWatch {
     const lateMs = now - (this.#waitingSince + this.#stallMs);
     if (lateMs < 0) return false;
     if (lateMs < BUSY_LOOP_MS) return true;
-    // The process itself was busy for so long that bytes may lie unread in the socket: silence counts anew.
+    // The process itself was so busy that unread bytes may be in the socket: restart the stall timeout.
     this.#waitingSince = now;
     return false;
   }

@@ -1,8 +1,8 @@
 import type { EffectiveResilience } from "./resilience.js";
 
 /**
- * The wait before the attempt after `attempt` (1 for the first): exponential with jitter, or what the server
- * asked for. Never negative, never above the profile's cap.
+ * Returns the wait before the attempt after `attempt` (1 for the first): exponential with jitter, or what the
+ * server asked for. Never negative, never above the profile's cap.
  */
 export function backoffDelayMs(
   attempt: number,

@@ -1,29 +1,29 @@
 import { type Clock, systemClock } from "../clock.js";
 import type { AttemptContext, CircuitBreaker, CircuitEntry } from "../ports.js";
 
-/** When a circuit opens, and for how long. */
+/** Thresholds and durations of a circuit breaker. */
 export interface MemoryCircuitBreakerOptions {
-  /** Failures in a row that open the circuit. Default 5. */
+  /** Consecutive failures that open the circuit. Default 5. */
   failureThreshold?: number;
-  /** How long an open circuit refuses. Default 30 000. */
+  /** Time that an open circuit refuses attempts. Default 30 000. */
   openMs?: number;
-  /** What shares a circuit. Default: the origin. */
+  /** Returns the key of the circuit that an attempt belongs to. Default: the origin. */
   keyOf?: (context: AttemptContext) => string;
   clock?: Clock;
 }
 
 interface Circuit {
   failures: number;
-  /** Set while open or half-open: when the next probe may go. */
+  /** Set while open or half-open: the time of the next probe. */
   probeAt: number | undefined;
   probing: boolean;
 }
 
 /**
- * A circuit breaker in this process. Closed: everything passes, and failures in a row are counted; a success
+ * An in-process circuit breaker. Closed: everything passes, and consecutive failures are counted; a success
  * resets the count. Open: everything is refused until `openMs` have passed. Half-open: one probe passes; its
- * success closes the circuit, its failure opens it anew, and a probe that shows nothing (the caller canceled)
- * leaves the place to the next.
+ * success closes the circuit, its failure opens it again, and a probe without a result (the caller canceled)
+ * lets the next attempt be the probe.
  */
 export class MemoryCircuitBreaker implements CircuitBreaker {
   readonly #circuits = new Map<string, Circuit>();
@@ -64,7 +64,7 @@ export class MemoryCircuitBreaker implements CircuitBreaker {
 
   #settle(key: string, probe: boolean, result: "success" | "failure" | "ignored"): void {
     const circuit = this.#circuits.get(key);
-    // What was sent before the circuit opened says nothing about it any more; only the probe decides.
+    // Attempts sent before the circuit opened no longer count; only the probe decides.
     if (circuit?.probeAt !== undefined && !probe) return;
     if (result === "success") {
       this.#circuits.delete(key);

@@ -1,29 +1,31 @@
-/** How hard a request is tried, and how long. Each field left out takes the value of the next wider profile. */
+/** Retries and timeouts of a request. Each omitted field takes the value of the next wider profile. */
 export interface ResilienceProfile {
-  /** Attempts in all, the first one included. Default 1. */
+  /** Total number of attempts, including the first one. Default 1. */
   maxAttempts?: number;
-  /** Whether failed attempts are retried at all. Default: true when `maxAttempts` is above 1. */
+  /** False turns retries off. Default: true if `maxAttempts` is above 1. */
   retryEnabled?: boolean;
   /**
-   * The time one attempt may take. It covers everything up to the whole body for `requestJson`, `requestText`
+   * Time limit for one attempt. It covers everything up to the whole body for `requestJson`, `requestText`
    * and `requestArrayBuffer`, and up to the headers for `requestRaw`, whose body may be a long stream.
    */
   perAttemptTimeoutMs?: number;
-  /** The time the whole request may take: all attempts, the waits between them and the body to its end. */
+  /** Time limit for the whole request: all attempts, the waits between them and the body to its end. */
   overallTimeoutMs?: number;
-  /** The longest silence allowed while a body is being read. Time that the reader itself takes is not counted. */
+  /**
+   * The longest silence allowed while a body is being read. Time that the reader itself takes is not counted.
+   */
   stallTimeoutMs?: number;
   /** The wait before the first retry; it doubles with each further one. Default 250. */
   baseBackoffMs?: number;
-  /** No wait is longer than this, whoever asks for it. Default 60 000. */
+  /** Maximum wait, even if the server asks for a longer one. Default 60 000. */
   maxBackoffMs?: number;
   /** A backoff is multiplied by a random factor of this range. Default [0.8, 1.2]. */
   jitterFactorRange?: readonly [number, number];
-  /** The older name of `overallTimeoutMs`, which wins where both are given. */
+  /** The older name of `overallTimeoutMs`, which wins if both are given. */
   maxEndToEndLatencyMs?: number;
 }
 
-/** The older way to bound a request. It is folded into the profile and wins over it. */
+/** The older way to bound a request. It is merged into the profile and overrides it. */
 export interface RequestBudget {
   maxAttempts?: number;
   maxTotalDurationMs?: number;

@@ -2,18 +2,18 @@ import { type Clock, MAX_TIMER_MS, systemClock } from "../clock.js";
 import type { AttemptContext, RateLimiter } from "../ports.js";
 import type { RateLimitFeedback } from "../response/rate-limit-feedback.js";
 
-/** How fast a {@link TokenBucketRateLimiter} lets attempts through. */
+/** Rate and burst of a {@link TokenBucketRateLimiter}. */
 export interface TokenBucketOptions {
-  /** Attempts per second in the long run. */
+  /** Average attempts per second. */
   perSecond: number;
-  /** Attempts that may go at once after a quiet time. Default: `perSecond`, at least 1. */
+  /** Attempts that may be sent at once after a quiet period. Default: `perSecond`, at least 1. */
   burst?: number;
   /**
-   * The longest pause that one answer can cause; after it the server is asked again. Default 60 000. A bucket is shared,
-   * so an absurd wait in one answer must not stop everyone.
+   * The longest pause that one response can cause; after it the server is tried again. Default 60 000. A
+   * bucket is shared, so an absurd wait in one response must not stop all callers.
    */
   maxPauseMs?: number;
-  /** What shares a bucket. Default: the origin. */
+  /** Returns the key of the bucket that an attempt uses. Default: the origin. */
   keyOf?: (context: AttemptContext) => string;
   clock?: Clock;
 }
@@ -24,18 +24,18 @@ interface Waiter {
 
 interface Bucket {
   tokens: number;
-  /** Monotonic: when `tokens` was right. */
+  /** Monotonic: the time for which `tokens` was computed. */
   countedAt: number;
-  /** Monotonic: the server said that nothing goes before this. */
+  /** Monotonic: the server asked for no attempts before this time. */
   blockedUntil: number;
   readonly waiters: Set<Waiter>;
   timer: unknown;
 }
 
 /**
- * A token bucket per origin in this process. Attempts go in the order they came. When a server reports that
- * nothing remains, or answers 429 with a wait, its bucket pauses until then. Only a bucket with waiting
- * attempts holds a timer.
+ * An in-process token bucket per origin. Attempts are admitted in the order they arrive. When a server
+ * reports that nothing remains, or answers 429 with a wait, its bucket pauses until then. Only a bucket with
+ * waiting attempts holds a timer.
  */
 export class TokenBucketRateLimiter implements RateLimiter {
   readonly #buckets = new Map<string, Bucket>();

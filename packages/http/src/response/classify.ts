@@ -2,7 +2,7 @@ import { type ErrorCategory, HttpError } from "../errors.js";
 import type { ClassifiedError, ErrorClassifier } from "../ports.js";
 import type { HttpResponse } from "./http-response.js";
 
-/** Whether failures of a category are worth another try when nobody says otherwise. */
+/** Returns true if failures of a category are retried by default. */
 export function isRetryableCategory(category: ErrorCategory): boolean {
   return category === "rate_limit" || category === "timeout" || category === "transient";
 }
@@ -10,7 +10,7 @@ export function isRetryableCategory(category: ErrorCategory): boolean {
 /**
  * The default rules. By status: 5xx and 409 and 425 transient, 408 timeout, 429 rate_limit or quota, 402
  * quota, 401/403/407 auth, 404/410 not_found, other 4xx validation. Without a response: transient, except
- * timeouts of the platform, and failures that a second try cannot mend (certificates, redirects without end).
+ * timeouts of the platform, and failures that a retry cannot fix (certificates, endless redirects).
  */
 export class DefaultErrorClassifier implements ErrorClassifier {
   classifyNetworkError(error: unknown): ClassifiedError {
@@ -66,12 +66,12 @@ function categoryOf(status: number): ErrorCategory {
   return status >= 400 ? "validation" : "unknown";
 }
 
-// Only the machine-readable codes are matched, never the English message. These all mean that waiting does
-// not help until somebody pays or raises a limit.
+// Only machine-readable codes are matched, never the English message. All of these mean that waiting does not
+// help until the account is paid or a limit is raised.
 const QUOTA_CODE =
   /^(?:insufficient[_-](?:quota|funds|balance|credits?)|quota[_-](?:exceeded|exhausted)|out[_-]of[_-]credits?|credits?[_-].*|.*[_-]credits?|billing[_-].*|.*[_-]billing|payment[_-]required)$/i;
 
-/** The error codes of a JSON error body, most specific first: `code` before `type`, nested or not. */
+/** Returns the error codes of a JSON error body, most specific first: `code` before `type`, nested or not. */
 function readErrorCodes(bodyText: string): string[] {
   const start = bodyText.trimStart();
   if (!start.startsWith("{")) return [];
@@ -107,7 +107,7 @@ const TIMEOUT_CODES = new Set([
 const INVALID_CODES = new Set(["ERR_INVALID_URL", "ERR_INVALID_PROTOCOL", "ERR_UNESCAPED_CHARACTERS"]);
 const PERMANENT_CODE = /CERT|^ERR_TLS|^UNABLE_TO_|^HOSTNAME_MISMATCH$|^ERR_(?:TOO_MANY|UNFOLLOWED)_REDIRECT/;
 
-/** The error code of the platform, which `fetch` hides one or two causes deep. */
+/** Returns the platform's error code, which `fetch` nests one or two causes deep. */
 function findCode(error: unknown): string | undefined {
   let current = error;
   for (let depth = 0; depth < 4 && typeof current === "object" && current !== null; depth += 1) {

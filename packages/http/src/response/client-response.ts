@@ -14,21 +14,21 @@ type ResponseHead = Omit<TransportResponse, "body" | "consume" | "cancel">;
 
 const decoder = new TextDecoder();
 
-/** Bytes as UTF-8, without a byte order mark, as `Response.text` reads them. */
+/** Decodes bytes as UTF-8, without a byte order mark, as `Response.text` does. */
 export function decodeText(bytes: Uint8Array): string {
   return decoder.decode(bytes);
 }
 
-// The net under callers who drop a response without looking at its body: its socket, timer and listener go
-// when the response itself is collected.
+// A safety net for callers that drop a response without reading its body: its socket, timer and listener are
+// released when the response itself is garbage-collected.
 const abandoned = new FinalizationRegistry<AttemptWatch>((watch) => watch.abandon());
 
 /**
- * The response that callers see, over either transport. Its body is touched only when asked for; a body that
- * the client has read whole is kept and can be read any number of times.
+ * The response that callers see, over either transport. Its body is touched only on request; a body that the
+ * client has read whole is kept and can be read any number of times.
  */
 export class ClientResponse implements HttpResponse {
-  /** Whether a redirect was followed, by the client or by its transport. */
+  /** True if a redirect was followed, by the client or by its transport. */
   readonly redirected: boolean;
   readonly #head: ResponseHead;
   #source: BodySource | null;
@@ -37,7 +37,7 @@ export class ClientResponse implements HttpResponse {
   #bytes: Uint8Array | undefined;
   #status: number;
   #used = false;
-  /** Whether the stream that `body` made has been read from. */
+  /** `started` is true once the stream that `body` created has been read from. */
   #streamUse: { readonly started: boolean } | undefined;
   #watch: AttemptWatch | undefined;
 
@@ -97,7 +97,7 @@ export class ClientResponse implements HttpResponse {
     return this.#stream;
   }
 
-  /** Reads one header by its lower-case name, without building `headers` where the transport can do so. */
+  /** Reads one header by its lower-case name, without building `headers` if the transport supports that. */
   header(name: string): string | null {
     return this.#head.header === undefined ? this.#head.headers.get(name) : this.#head.header(name);
   }
@@ -174,8 +174,8 @@ export class ClientResponse implements HttpResponse {
   }
 
   /**
-   * Reads the start of the body as text and leaves the response as if nothing had been read. Where more
-   * follows it stays readable when `keepRest` says so, and is given up otherwise.
+   * Reads the start of the body as text and leaves the response as if nothing had been read. If more follows,
+   * it stays readable if `keepRest` is true, and is given up otherwise.
    */
   async peekText(limit: number, keepRest: boolean): Promise<string> {
     if (this.#source === null) return "";
@@ -190,18 +190,18 @@ export class ClientResponse implements HttpResponse {
     return decodeText(peeked.head);
   }
 
-  /** Goes by another status than the one sent. */
+  /** Replaces the status that was received. */
   overrideStatus(status: number): void {
     this.#status = status;
   }
 
-  /** Lets the watch of an unread body end with this object. */
+  /** Ends the watch of an unread body when this object is garbage-collected. */
   abandonWith(watch: AttemptWatch): void {
     this.#watch = watch;
     abandoned.register(this, watch, watch);
   }
 
-  /** Somebody looks after the body now. */
+  /** Records that a reader now owns the body. */
   #claim(): void {
     if (this.#watch === undefined) return;
     abandoned.unregister(this.#watch);

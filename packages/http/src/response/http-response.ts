@@ -1,9 +1,10 @@
 /**
- * What a reader of bytes needs of a response. A fetch `Response` is one, and so is every response of this
- * package, which adds the push path: one callback per chunk instead of one promise and one result object.
+ * The part of a response that readers of bytes need. A fetch `Response` has it, and so has every response of
+ * this package, which adds the push path: one callback per chunk instead of one promise and one result
+ * object.
  */
 export interface ByteSource {
-  /** The bytes as a web stream, or null where the response has no body. Made on first use. */
+  /** The bytes as a web stream, or null if the response has no body. Created on first use. */
   readonly body: ReadableStream<Uint8Array> | null;
 
   /**
@@ -25,7 +26,7 @@ export interface ByteSource {
 
 /**
  * The fetch `Response` shape with the optional push path of {@link ByteSource}. Headers, streams and decoded
- * bodies are made when asked for, so a response that nobody looks into costs next to nothing.
+ * bodies are created on request, so a response whose body is not read costs almost nothing.
  */
 export interface HttpResponse extends Response {
   /** See {@link ByteSource.consume}. */

@@ -10,15 +10,15 @@ import { RedirectRefused } from "../transport/follow-redirects.js";
 import { DefaultErrorClassifier, isRetryableCategory } from "./classify.js";
 import type { ClientResponse } from "./client-response.js";
 
-/** How much of an error body is read to classify it. */
+/** Number of bytes of an error body that are read to classify it. */
 const ERROR_BODY_BYTES = 1024 * 1024;
 
 const defaultClassifier = new DefaultErrorClassifier();
 
 /**
- * Decides whether a response is a failure, and which. The response classifier speaks first; then status and
- * body are classified; `x-should-retry` overrules both on whether to retry, except that an exhausted quota is
- * never worth a retry.
+ * Decides whether a response is a failure, and which. The response classifier runs first; then status and
+ * body are classified; `x-should-retry` overrides both on whether to retry, except that an exhausted quota is
+ * never retried.
  */
 export async function judgeResponse(
   config: HttpClientConfig,
@@ -66,7 +66,7 @@ export async function judgeResponse(
   });
 }
 
-/** The failure for whatever an attempt threw. */
+/** Returns the failure for whatever an attempt threw. */
 export function judgeThrown(
   config: HttpClientConfig,
   observer: Observer,
@@ -84,7 +84,7 @@ export function judgeThrown(
   return judgeNetworkError(config, observer, call, error);
 }
 
-/** The failure for an error that came instead of a response or a body. */
+/** Returns the failure for an error that occurred instead of a response or a body. */
 function judgeNetworkError(
   config: HttpClientConfig,
   observer: Observer,
@@ -122,7 +122,7 @@ async function readErrorBody(call: Call, response: ClientResponse): Promise<stri
   try {
     return await response.peekText(ERROR_BODY_BYTES, call.options.keepErrorBody === true);
   } catch {
-    // A 500 whose body breaks is still a 500. Where the attempt was interrupted, the watch says so.
+    // A 500 whose body breaks is still a 500. If the attempt was interrupted, the watch reports it.
     return "";
   }
 }

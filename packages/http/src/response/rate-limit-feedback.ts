@@ -1,6 +1,6 @@
 import { parseInstant } from "../resilience/retry-after.js";
 
-/** What a response's headers say about the caller's limits. Only what was sent is present. */
+/** A response's headers about the caller's limits. Only fields that were sent are present. */
 export interface RateLimitFeedback {
   limitRequests?: number;
   remainingRequests?: number;
@@ -10,7 +10,7 @@ export interface RateLimitFeedback {
   resetTokensAt?: Date;
   /** True on a 429. */
   isRateLimited?: boolean;
-  /** The headers that the rest was read from. */
+  /** The headers that the other fields were read from. */
   rawHeaders?: Record<string, string>;
 }
 
@@ -21,7 +21,7 @@ const HEADER =
 
 /**
  * Reads rate-limit headers. Resets may be durations (`12ms`, `1s`, `6m0s`), seconds, dates or RFC 3339
- * timestamps. Returns undefined when the response says nothing about limits.
+ * timestamps. Returns undefined if the response has no such header.
  */
 export function readRateLimitFeedback(
   headers: Iterable<readonly [string, string]>,
@@ -75,11 +75,11 @@ function put(
   else feedback.remainingRequests = count;
 }
 
-/** A reset header as an instant: a duration or seconds from now, an epoch, or a date. */
+/** Parses a reset header as an instant: a duration or seconds from now, an epoch, or a date. */
 export function parseReset(value: string, wallNow: () => number): Date | undefined {
   if (/^\d+(?:\.\d+)?$/.test(value)) {
     const number = Number(value);
-    // Nobody waits thirty years: a number that large is an instant, in seconds or in milliseconds.
+    // No reset is thirty years away: a number that large is an instant, in seconds or in milliseconds.
     if (number > 1e11) return validDate(number);
     if (number > 1e9) return validDate(number * 1000);
     return validDate(wallNow() + number * 1000);
@@ -93,7 +93,7 @@ export function parseReset(value: string, wallNow: () => number): Date | undefin
 const UNIT_MS: Record<string, number> = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1000, ms: 1, us: 0.001 };
 const DURATION = /^(?:\d+(?:\.\d+)?(?:ms|us|[dhms]))+$/;
 
-/** A duration such as `12ms`, `1s`, `6m0s` or `1h2m3.5s` in milliseconds. */
+/** Parses a duration such as `12ms`, `1s`, `6m0s` or `1h2m3.5s` to milliseconds. */
 export function parseDurationMs(text: string): number | undefined {
   const compact = text.toLowerCase().replace("µs", "us");
   if (!DURATION.test(compact)) return undefined;

@@ -1,13 +1,16 @@
 import type { Call } from "../call.js";
 import { type ClientResponse, decodeText } from "./client-response.js";
 
-/** What becomes of a good response. It runs inside the attempt, so a body that breaks here can be retried. */
+/** Reads a successful response. It runs inside the attempt, so a body that breaks here can be retried. */
 export type ReadResponse<T> = (call: Call, response: ClientResponse, maxBytes: number) => Promise<T>;
 
-/** How much of a body that is not JSON goes into the error. */
+/** Number of characters of a body that is not JSON to include in the error. */
 const SHOWN_CHARACTERS = 2000;
 
-/** The body parsed, or undefined where it is empty. Not retried when it is no JSON: the server has done its work. */
+/**
+ * Parses the body as JSON, or returns undefined if it is empty. Invalid JSON is not retried: the server has
+ * done its work.
+ */
 export async function readJson<T>(call: Call, response: ClientResponse, maxBytes: number): Promise<T> {
   const bytes = await response.keepBody(maxBytes);
   if (bytes.byteLength === 0) return undefined as T;
@@ -27,12 +30,12 @@ export async function readJson<T>(call: Call, response: ClientResponse, maxBytes
   }
 }
 
-/** The body as UTF-8 text. */
+/** Returns the body as UTF-8 text. */
 export async function readText(_call: Call, response: ClientResponse, maxBytes: number): Promise<string> {
   return decodeText(await response.keepBody(maxBytes));
 }
 
-/** The body's bytes, in a buffer of their own. */
+/** Returns the body's bytes in their own buffer. */
 export async function readArrayBuffer(
   _call: Call,
   response: ClientResponse,

@@ -2,8 +2,8 @@ import type { BodySource } from "../request/body-source.js";
 import type { AttemptWatch } from "../resilience/attempt-watch.js";
 
 /**
- * A body under its attempt's watch: silence, the deadline and the caller's abort end it with the error that
- * the watch made, whatever the transport throws; its end is reported to the watch.
+ * Wraps a body in its attempt's watch: a stall, the deadline and the caller's abort end it with the error
+ * that the watch created, whatever the transport throws; its end is reported to the watch.
  */
 export function watchBody(
   inner: BodySource,
@@ -14,7 +14,8 @@ export function watchBody(
     async consume(onChunk) {
       let thrown: { error: unknown } | undefined;
       const deliver = (chunk: Uint8Array): void | Promise<void> => {
-        // A transport slow to notice the abort must not feed a reader that was already told of the failure.
+        // A transport that notices the abort late must not deliver chunks to a reader that already has the
+        // failure.
         if (watch.failure !== undefined) throw watch.failure;
         watch.stopWaiting();
         try {

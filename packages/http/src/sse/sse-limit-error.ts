@@ -1,13 +1,13 @@
-// A registered symbol, so that an error of a second copy of this package is recognised too.
+// A registered symbol, so that an error of a second copy of this package is recognized too.
 const SSE_LIMIT_ERROR = Symbol.for("parley.http.sse-limit");
 
-/** A line or an event of a stream is larger than the reader accepts. */
+/** Thrown if a line or an event of a stream is larger than the reader accepts. */
 export class SseLimitError extends Error {
   override readonly name = "SseLimitError";
 
   constructor(
     readonly code: "sse_line_too_long" | "sse_event_too_large",
-    /** The limit that was passed, in bytes. */
+    /** The limit that was exceeded, in bytes. */
     readonly limit: number,
   ) {
     super(
@@ -18,7 +18,7 @@ export class SseLimitError extends Error {
     Object.defineProperty(this, SSE_LIMIT_ERROR, { value: true, enumerable: false });
   }
 
-  /** Recognises a `SseLimitError`, also one made by another copy of this package. */
+  /** Recognizes a `SseLimitError`, including one created by another copy of this package. */
   static isInstance(value: unknown): value is SseLimitError {
     return (
       typeof value === "object" &&

@@ -7,20 +7,20 @@ const BOM = [0xef, 0xbb, 0xbf] as const;
 
 /**
  * Cuts a stream of bytes into decoded texts of whole lines, one or two per chunk. A text ends with a line end
- * (LF, CR or CRLF), except that the LF of a CRLF may open the next text. A byte order mark at the start of the
- * stream is removed.
+ * (LF, CR or CRLF), except that the LF of a CRLF may be the start of the next text. A byte order mark at the
+ * start of the stream is removed.
  *
- * As no text ends inside a UTF-8 sequence, the decoder never needs its stream mode, which costs three to seven
- * times as much on Node 20.
+ * As no text ends inside a UTF-8 sequence, the decoder never needs its stream mode, which costs three to
+ * seven times as much on Node 20.
  */
 export class LineTexts {
   readonly #onText: (text: string) => void;
   readonly #maxLineBytes: number;
-  // Only the mark at the very start is removed, and that by hand.
+  // Only the mark at the very start is removed, and by hand.
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-  // How much of a byte order mark the stream has begun with; BOM.length once that is settled.
+  // Number of bytes of a byte order mark that the stream has started with; BOM.length once that is settled.
   #bomProgress = 0;
-  // The unfinished last line. The array has room to grow, so a long line in small chunks is copied seldom.
+  // The unfinished last line. The array has spare capacity, so a long line in small chunks is rarely copied.
   #pending = new Uint8Array(0);
   #pendingBytes = 0;
 
@@ -29,7 +29,7 @@ export class LineTexts {
     this.#maxLineBytes = maxLineBytes;
   }
 
-  /** The first byte of the unfinished last line, undefined where there is none. */
+  /** The first byte of the unfinished last line, undefined if there is none. */
   get firstPendingByte(): number | undefined {
     if (this.#bomProgress > 0 && this.#bomProgress < BOM.length) return BOM[0];
     return this.#pendingBytes > 0 ? this.#pending[0] : undefined;
@@ -47,13 +47,13 @@ export class LineTexts {
     if (start < chunk.length) this.#keepPending(chunk.subarray(start));
   }
 
-  /** Returns where the text begins in a chunk at the start of the stream. */
+  /** Returns the start of the text in a chunk at the start of the stream. */
   #skipBom(chunk: Uint8Array): number {
     for (let i = 0; i < chunk.length; i++) {
       if (chunk[i] !== BOM[this.#bomProgress]) {
         const inEarlierChunks = this.#bomProgress - i;
         this.#bomProgress = BOM.length;
-        // What looked like a mark is text after all; the part in this chunk is still to be read.
+        // The bytes looked like a mark but are text; the part in this chunk is still to be read.
         if (inEarlierChunks > 0) this.#keepPending(Uint8Array.from(BOM.slice(0, inEarlierChunks)));
         return 0;
       }
@@ -80,7 +80,10 @@ export class LineTexts {
     this.#pendingBytes = length;
   }
 
-  /** Completes the unfinished line from a chunk that has a line end; returns where the line ends there. */
+  /**
+   * Completes the unfinished line from a chunk that has a line end; returns the end of the line in that
+   * chunk.
+   */
   #finishPending(chunk: Uint8Array, from: number): number {
     let end = from;
     while (chunk[end] !== LF && chunk[end] !== CR) end++;
@@ -116,7 +119,10 @@ export class LineTexts {
   }
 }
 
-/** A view of all the bytes is the array itself: making another costs a third of a short chunk's decoding. */
+/**
+ * Returns the array itself for a view of all the bytes: creating another costs a third of a short chunk's
+ * decoding.
+ */
 function viewOf(bytes: Uint8Array, start: number, end: number): Uint8Array {
   return start === 0 && end === bytes.length ? bytes : bytes.subarray(start, end);
 }

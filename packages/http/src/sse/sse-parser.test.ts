@@ -31,7 +31,10 @@ function message(data: string, event = "message", lastEventId = ""): SseEvent {
 
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
 
-/** Cuts at the given places, taken modulo the length, in any order and with repeats (which give empty chunks). */
+/**
+ * Cuts at the given places, taken modulo the length, in any order and with repeats (which produce empty
+ * chunks).
+ */
 function cutAt<T extends Uint8Array | string>(whole: T, places: readonly number[]): T[] {
   const length = whole.length;
   const cuts = places.map((place) => place % (length + 1)).sort((a, b) => a - b);
@@ -129,7 +132,7 @@ describe("createSseParser", () => {
     expect(parse([bytes]).events).toEqual([message("a")]);
     expect(parse(Array.from(bytes, (byte) => Uint8Array.of(byte))).events).toEqual([message("a")]);
     expect(parse([Uint8Array.of(0xef), Uint8Array.of(0xbb)]).ending.midEvent).toBe(true);
-    // With a broken mark before it, the field has another name.
+    // With a broken mark before it, the field has a different name.
     expect(parse([Uint8Array.of(0xef), bytesOf("data: a\n\n")]).events).toEqual([]);
   });
 
@@ -311,7 +314,7 @@ describe("createSseParser beside eventsource-parser", () => {
       onRetry: (delayMs) => reading.retries.push(delayMs),
     });
     const text = new TextDecoder().decode(bytes);
-    // It holds back a CR at the very end until it knows whether a LF follows.
+    // The parser holds back a CR at the very end until it knows whether an LF follows.
     parser.feed(text.endsWith("\r") ? `${text}\n` : text);
     return reading;
   }
@@ -320,7 +323,7 @@ describe("createSseParser beside eventsource-parser", () => {
     expect(reading.events.map(({ event, data }) => ({ event, data }))).toEqual(
       expected.events.map(({ event, data }) => ({ event, data })),
     );
-    // It knows the ids of single events only, and none that an event without data brought.
+    // The parser knows only the ids of single events, and none from an event without data.
     for (const [i, { id }] of expected.events.entries()) {
       if (id !== undefined) expect(reading.events[i]?.lastEventId).toBe(id);
     }
@@ -391,12 +394,12 @@ describe("createSseParser beside eventsource-parser", () => {
 });
 
 describe("createSseParser beside the words of the standard", () => {
-  /** The standard's algorithm as it is written, over the whole text at once. */
+  /** Runs the standard's algorithm literally, over the whole text at once. */
   function interpret(text: string): { events: SseEvent[]; lastEventId: string } {
     const events: SseEvent[] = [];
     let [dataBuffer, typeBuffer, idBuffer, lastEventId] = ["", "", "", ""];
     const lines = text.replace(/^\ufeff/, "").split(/\r\n|\n|\r/);
-    // What follows the last line end is not a line.
+    // Text after the last line end is not a line.
     for (const each of lines.slice(0, -1)) {
       if (each === "") {
         lastEventId = idBuffer;

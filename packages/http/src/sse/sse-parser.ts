@@ -3,36 +3,38 @@ import { LineTexts } from "./sse-line-texts.js";
 
 /** One dispatched server-sent event. */
 export interface SseEvent {
-  /** The `event` field, or `"message"` where the stream named none. */
+  /** The `event` field, or `"message"` if the stream set none. */
   readonly event: string;
   /** The `data` lines, joined with line feeds. */
   readonly data: string;
-  /** The newest `id` seen so far: it carries over to later events that bring none; `""` until the first. */
+  /** The newest `id` seen so far: it applies to later events without an id; `""` until the first. */
   readonly lastEventId: string;
 }
 
-/** What is known once a stream has ended. */
+/** Information available once a stream has ended. */
 export interface SseEnding {
   /**
-   * Whether the stream broke off inside an event: a field or a part of a line came after the last blank line.
-   * Such an event is never dispatched; on a stream that should be whole it means the transport cut it.
+   * True if the stream broke off inside an event: a field or a part of a line came after the last blank line.
+   * Such an event is never dispatched; on a stream that should be complete it means the transport cut it.
    */
   readonly midEvent: boolean;
-  /** The id to resume after: the newest one whose event was closed by a blank line, `""` if there was none. */
+  /**
+   * The id to resume after: the newest one whose event was closed by a blank line, `""` if there was none.
+   */
   readonly lastEventId: string;
 }
 
-/** Limits and side channels of a parser. */
+/** Limits and optional callbacks of a parser. */
 export interface SseLimits {
   /** Called with the text of each comment line, one leading space removed. Heartbeats arrive here. */
   readonly onComment?: (text: string) => void;
   /** Called with each valid `retry` field: the reconnection delay that the server asks for. */
   readonly onRetry?: (delayMs: number) => void;
-  /** Longest line in bytes, its line end not counted. Default 16 MiB: whole responses travel in one line. */
+  /** Longest line in bytes, excluding its line end. Default 16 MiB: whole responses are sent in one line. */
   readonly maxLineBytes?: number;
   /**
-   * Largest event in bytes of UTF-8: its first `data` value and every further line up to the blank line, line
-   * ends not counted. Default 16 MiB.
+   * Largest event in bytes of UTF-8: its first `data` value and every further line up to the blank line,
+   * excluding line ends. Default 16 MiB.
    */
   readonly maxEventBytes?: number;
 }
@@ -43,17 +45,17 @@ export interface SseParserOptions extends SseLimits {
 }
 
 /**
- * A push parser for `text/event-stream`. How the stream is cut into chunks never changes what it reports: a cut
- * may fall inside a UTF-8 sequence, a surrogate pair, a byte order mark or a CRLF.
+ * A push parser for `text/event-stream`. The way the stream is cut into chunks never changes the result: a
+ * cut may fall inside a UTF-8 sequence, a surrogate pair, a byte order mark or a CRLF.
  */
 export interface SseParser {
   /**
-   * Takes the next chunk and calls back for all that it completes. The chunk may be reused afterwards.
-   * Throws `SseLimitError` past a limit, after all earlier events were reported. A parser that threw (also
-   * because a callback did) is spent: it throws the same error again.
+   * Parses the next chunk and calls back for everything that it completes. The chunk may be reused
+   * afterwards. Throws `SseLimitError` past a limit, after all earlier events were reported. A parser that
+   * threw (also because a callback did) cannot be used again: it throws the same error.
    */
   push(chunk: Uint8Array | string): void;
-  /** Declares the stream over. Call it once, after the last chunk. */
+  /** Ends the stream. Call it once, after the last chunk. */
   end(): SseEnding;
 }
 
@@ -88,7 +90,9 @@ export function createSseParser(options: SseParserOptions): SseParser {
     lines.push(encoder.encode(cutsPair ? whole.slice(0, -1) : whole));
   }
 
-  /** The second half of a pair did not come: the first one alone reads as a replacement character. */
+  /**
+   * Emits a replacement character for the first half of a surrogate pair whose second half did not arrive.
+   */
   function flushSurrogate(): void {
     const alone = highSurrogate;
     highSurrogate = "";
@@ -120,13 +124,13 @@ export function createSseParser(options: SseParserOptions): SseParser {
   };
 }
 
-/** Reads fields from texts of whole lines and puts events together. */
+/** Reads fields from texts of whole lines and assembles events. */
 class EventAssembler {
   readonly #onEvent: (event: SseEvent) => void;
   readonly #onComment: ((text: string) => void) | undefined;
   readonly #onRetry: ((delayMs: number) => void) | undefined;
   readonly #maxEventBytes: number;
-  // The last text ended in a CR, whose LF may still be on the way.
+  // The last text ended in a CR, whose LF may still arrive.
   #skipLf = false;
   #eventName = "";
   #data = "";
@@ -157,7 +161,7 @@ class EventAssembler {
       this.#skipLf = false;
       if (text.charCodeAt(0) === LF) at = 1;
     }
-    // Each kind of line end is looked up once per occurrence, so a text with only one of them costs no more.
+    // Each kind of line end is searched once per occurrence, so a text with only one of them costs no more.
     let nextLf = indexOrLength(text, "\n", at);
     let nextCr = indexOrLength(text, "\r", at);
     while (at < length) {
@@ -188,7 +192,9 @@ class EventAssembler {
     }
   }
 
-  /** The fields that are rare in a stream, and any field written without a colon, whose value is empty. */
+  /**
+   * Reads the fields that are rare in a stream, and any field written without a colon, whose value is empty.
+   */
   #readOtherField(line: string): void {
     const colon = line.indexOf(":");
     const field = colon === -1 ? line : line.slice(0, colon);
@@ -210,15 +216,15 @@ class EventAssembler {
       this.#data += `\n${value}`;
     } else {
       this.#data = value;
-      // Nearly every event has one data line, far below the limit: then there is nothing to count.
+      // Nearly every event has one data line, far below the limit: then nothing needs counting.
       if (value.length * 3 > this.#maxEventBytes) this.#addEventBytes(utf8Length(value, 0, value.length));
     }
     this.#dataLines++;
   }
 
   /**
-   * Counts a line behind the first data line, whatever it says: a pending data line may keep the decoded text
-   * around it in memory, so ignored lines count as well.
+   * Counts a line after the first data line, whatever its field: a pending data line may keep the decoded
+   * text around it in memory, so ignored lines count as well.
    */
   #countLine(text: string, start: number, end: number): void {
     if (this.#eventBytes === 0) this.#addEventBytes(utf8Length(this.#data, 0, this.#data.length));
@@ -252,7 +258,8 @@ function indexOrLength(text: string, lineEnd: string, from: number): number {
   return index === -1 ? text.length : index;
 }
 
-// Letter by letter: `startsWith` at an offset costs about 20 ns per line on Node 20, a quarter of the parsing.
+// Character by character: `startsWith` at an offset costs about 20 ns per line on Node 20, a quarter of the
+// parsing.
 function isDataField(text: string, at: number): boolean {
   return (
     text.charCodeAt(at + 1) === A &&
@@ -272,7 +279,7 @@ function isEventField(text: string, at: number): boolean {
   );
 }
 
-/** Where a field's value begins: one space after the colon does not belong to it. */
+/** Returns the start of a field's value: one space after the colon is not part of it. */
 function valueStart(text: string, afterColon: number, end: number): number {
   return afterColon < end && text.charCodeAt(afterColon) === SPACE ? afterColon + 1 : afterColon;
 }

@@ -9,7 +9,9 @@ import { consumeSse, readSse, readSseBatches } from "./sse-reader.js";
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
 const dataOf = (events: readonly SseEvent[]): string[] => events.map((event) => event.data);
 
-/** A source on a web stream, as a fetch response is; `cancelled` resolves when its body is given up. */
+/**
+ * Creates a source on a web stream, as a fetch response is; `cancelled` resolves when its body is given up.
+ */
 function webSource(chunks: readonly string[], failure?: Error) {
   let onCancel: (reason: unknown) => void = () => {};
   const cancelled = new Promise<unknown>((resolve) => {
@@ -30,7 +32,7 @@ function webSource(chunks: readonly string[], failure?: Error) {
   return { source, cancelled };
 }
 
-/** A source with a push path that the test drives by hand. */
+/** Creates a source with a push path that the test controls. */
 function pushSource() {
   let onChunk: ((chunk: Uint8Array) => void | Promise<void>) | undefined;
   let end: () => void = () => {};
@@ -278,7 +280,7 @@ describe("readSseBatches", () => {
     );
     const batches = readSseBatches({ body });
     await batches.next();
-    // Whatever would be read without being asked for would be read in the microtasks before this timer.
+    // Anything read without a request would be read in the microtasks before this timer.
     await new Promise((resolve) => setTimeout(resolve));
     expect(pulls).toBe(2);
     expect(dataOf((await batches.next()).value ?? [])).toEqual(["2"]);

@@ -8,23 +8,23 @@ import {
   type SseParserOptions,
 } from "./sse-parser.js";
 
-/** Options of the readers that are iterated. */
+/** Options of the iterating readers. */
 export interface ReadSseOptions extends SseLimits {
   /** Called when the source has ended by itself, after its last event; not after a failure or a `break`. */
   readonly onEnd?: (ending: SseEnding) => void;
 }
 
-/** What the reading functions return: iterate over it once, with `for await` or by hand. */
+/** Result of the reading functions: iterate over it once, with `for await` or by hand. */
 export interface SseReading<T> extends AsyncIterableIterator<T> {
   next(): Promise<IteratorResult<T, undefined>>;
-  /** Gives up the rest of the body, also while a `next` is pending, which then says that it is done. */
+  /** Gives up the rest of the body, also while a `next` is pending, which then returns `done`. */
   return(): Promise<IteratorResult<T, undefined>>;
 }
 
 /**
  * Reads a source to its end and calls back for each event: the cheapest way, with no promise per event.
- * Rejects with `SseLimitError` or whatever a callback threw, both of which give up the rest of the body, or with
- * the failure of the source.
+ * Rejects with `SseLimitError` or whatever a callback threw, both of which give up the rest of the body, or
+ * with the failure of the source.
  */
 export async function consumeSse(source: ByteSource, options: SseParserOptions): Promise<SseEnding> {
   const parser = createSseParser(options);
@@ -33,18 +33,18 @@ export async function consumeSse(source: ByteSource, options: SseParserOptions):
 }
 
 /**
- * Iterates over the events of a source, one by one. It costs a promise per event: where that matters, take
- * {@link readSseBatches}, to which everything else said there applies.
+ * Iterates over the events of a source, one by one. It costs a promise per event: where that matters, use
+ * {@link readSseBatches}, whose other rules apply here too.
  */
 export function readSse(source: ByteSource, options: ReadSseOptions = {}): SseReading<SseEvent> {
   return new PulledEvents<SseEvent>(source, options, false);
 }
 
 /**
- * Iterates over the events of a source in batches, none of them empty: what has arrived when the loop asks for
- * more, so no event is held back for another. Nothing is read before the first batch is asked for, and the
- * source is held while events wait to be taken. A failure is thrown after all events that came before it.
- * Leaving the loop gives up the rest of the body.
+ * Iterates over the events of a source in batches, none of them empty: a batch is what has arrived when the
+ * loop requests more, so no event is held back for another. Nothing is read before the first batch is
+ * requested, and the source is paused while events are pending. A failure is thrown after all events that
+ * came before it. Leaving the loop gives up the rest of the body.
  */
 export function readSseBatches(
   source: ByteSource,
@@ -56,12 +56,12 @@ export function readSseBatches(
 type Answer<T> = (result: IteratorResult<T, undefined> | PromiseLike<IteratorResult<T, undefined>>) => void;
 
 /**
- * Turns pushed chunks into pulled values. Either calls of `next` wait for events (`answer`), or events wait for
- * the next call and the source is held meanwhile (`releaseSource`); never both.
+ * Turns pushed chunks into pulled values. Either calls of `next` wait for events (`answer`), or events wait
+ * for the next call and the source is paused meanwhile (`releaseSource`); never both.
  *
- * Written out rather than as an async generator, which costs four promises per value, and with one slot for the
- * usual single waiting call. On a paced stream, where every chunk brings one event, that decides: a generator
- * adds 40 % to the CPU of reading the bytes by hand, this adds 10 to 25 %.
+ * Written out rather than as an async generator, which costs four promises per value, and with one slot for
+ * the usual single pending call. On a paced stream, where every chunk brings one event, that matters: a
+ * generator adds 40 % to the CPU of reading the bytes by hand, this adds 10 to 25 %.
  */
 class PulledEvents<T extends SseEvent | readonly SseEvent[]> implements SseReading<T> {
   readonly #bytes: BodySource;
@@ -72,7 +72,7 @@ class PulledEvents<T extends SseEvent | readonly SseEvent[]> implements SseReadi
   #events: SseEvent[] = [];
   #taken = 0;
   #answer: Answer<T> | undefined;
-  /** Calls of `next` that did not wait for the one before. */
+  /** Calls of `next` that were made before the previous one settled. */
   #laterAnswers: Answer<T>[] = [];
   #releaseSource: (() => void) | undefined;
   readonly #wait = (answer: Answer<T>): void => {
@@ -152,7 +152,7 @@ class PulledEvents<T extends SseEvent | readonly SseEvent[]> implements SseReadi
     }
   }
 
-  /** A failure is thrown once; after that, as without one, the iteration is done. */
+  /** Ends the iteration. A failure is thrown once; after that, as without one, the iteration is done. */
   #conclude(): Promise<IteratorResult<T, undefined>> {
     if (this.#failure === undefined) return Promise.resolve({ done: true, value: undefined });
     const { error } = this.#failure;

@@ -46,7 +46,7 @@ function consume(
   return response.consume(onChunk);
 }
 
-/** A server whose one response stays in the test's hand. */
+/** Starts a server whose single response is controlled by the test. */
 async function serveOpen(): Promise<{ server: MisbehavingServer; response: Promise<ServerResponse> }> {
   let hand: (response: ServerResponse) => void = () => {};
   const response = new Promise<ServerResponse>((resolve) => {
@@ -127,7 +127,7 @@ describe.each(transports)("streaming over %s", (_name, transport) => {
     const response = await client().requestRaw(get(server.url));
     const reader = response.body?.getReader();
     await reader?.read();
-    // Once the server has nothing more to do for a while, the whole chain is full.
+    // Once the server is idle for a while, all buffers are full.
     let before = -1;
     while (before !== written.chunks) {
       before = written.chunks;
@@ -191,7 +191,7 @@ describe.each(transports)("streaming over %s", (_name, transport) => {
       });
       writer.write(part);
       await delivered;
-      // Silence shorter than the limit, however often it comes, is no stall.
+      // Silence shorter than the limit, however often it occurs, is no stall.
       clock.advance(900);
     }
     clock.advance(100);
@@ -340,7 +340,7 @@ describe.each(transports)("streaming over %s", (_name, transport) => {
     const held = new Promise<void>((resolve) => {
       release = resolve;
     });
-    // A transport that ignores its signal, and answers when nobody waits any more.
+    // A transport that ignores its signal, and answers when no caller waits any more.
     const deaf: typeof transport = async (url, init) => {
       const response = await transport(url, { ...init, signal: new AbortController().signal });
       await held;

@@ -10,7 +10,9 @@ const MAX_DRAINED_BYTES = 64 * 1024;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 const CREDENTIAL = /auth|cookie|api-?key|token|secret|credential/;
 
-/** A redirect that is not followed. The message names the host it leads to, and nothing else of its URL. */
+/**
+ * A redirect that is not followed. The message names only the host of its target, not the rest of the URL.
+ */
 export class RedirectRefused extends Error {
   readonly status: number;
 
@@ -20,13 +22,13 @@ export class RedirectRefused extends Error {
   }
 }
 
-/** An answer and the request that it belongs to. */
+/** A response and its request. */
 export interface Exchange {
   readonly request: ComposedRequest;
   readonly answer: TransportResponse;
 }
 
-/** Whether an answer to a request sent with `redirect: "manual"` leads elsewhere. */
+/** Returns true if a response to a request sent with `redirect: "manual"` is a redirect. */
 export function isRedirect({ status }: TransportResponse): boolean {
   // A browser hides a redirect behind status 0.
   return REDIRECTS.has(status) || status === 0;
@@ -94,7 +96,7 @@ function nextRequest(
   return { url: url.href, method, headers, encoded };
 }
 
-/** Whether a request may be sent to another origin than the one that it was made for. */
+/** Returns true if a request may be sent to an origin other than the one it was made for. */
 function isPortable({ method, encoded }: ComposedRequest): boolean {
   return encoded.body === undefined && (method === "GET" || method === "HEAD" || method === "OPTIONS");
 }
@@ -106,14 +108,17 @@ function refused(where: string, status: number): RedirectRefused {
   );
 }
 
-/** The scheme too: a redirect from http to https leads to the same host and is refused all the same. */
+/**
+ * Returns scheme and host: a redirect from http to https on the same host is refused, so the message needs
+ * the scheme.
+ */
 function hostOf({ protocol, host }: URL): string {
   return `${protocol}//${host}`;
 }
 
 /**
- * Reads an answer to its end, so that its connection can serve the next request, unless it is too long to be worth it.
- * The next request waits for that: an attempt then never holds more than one request that an abort must end.
+ * Reads a response to its end, so that its connection can be reused, unless it is too long to be worth it.
+ * The next request waits for that: an attempt then never has more than one request that an abort must end.
  */
 async function drain(answer: TransportResponse, wait: <T>(step: Promise<T>) => Promise<T>): Promise<void> {
   const body = bodyOf(answer);
@@ -123,7 +128,7 @@ async function drain(answer: TransportResponse, wait: <T>(step: Promise<T>) => P
     drained += chunk.byteLength;
     if (drained > MAX_DRAINED_BYTES) body.cancel();
   });
-  // A body that breaks has nothing more to say about where the redirect leads.
+  // A body that breaks does not change the target of the redirect.
   await wait(read.catch(() => {}));
 }
 

@@ -9,7 +9,7 @@ export interface NodeBody {
   readonly type?: string;
 }
 
-/** Prepares a `BodyInit`. Only blobs and forms take a promise. */
+/** Prepares a `BodyInit`. Only blobs and forms need a promise. */
 export function toNodeBody(body: BodyInit | null | undefined): NodeBody | Promise<NodeBody> {
   if (body === undefined || body === null) return {};
   if (typeof body === "string") {
@@ -26,14 +26,14 @@ function ofBytes(content: Uint8Array): NodeBody {
 }
 
 async function serialize(body: BodyInit): Promise<NodeBody> {
-  // The platform knows how forms are put into bytes; a Response does it.
+  // A Response encodes forms the way the platform does.
   const response = new Response(body);
   const type = response.headers.get("content-type");
   const prepared = ofBytes(new Uint8Array(await response.arrayBuffer()));
   return type === null ? prepared : { ...prepared, type };
 }
 
-/** Sends a stream at the pace of the socket. A stream that fails takes the request with it, and the other way. */
+/** Sends a stream at the pace of the socket. If the stream fails, the request fails, and vice versa. */
 export function writeStream(request: ClientRequest, stream: ReadableStream<Uint8Array>): void {
   const reader = stream.getReader();
   let closed = false;

@@ -4,10 +4,10 @@ import { constants, createBrotliDecompress, createGunzip, createInflate } from "
 import type { TransportResponse } from "../ports.js";
 import { streamOfSource } from "../request/body-source.js";
 
-/** An incoming message as a transport's answer. Headers and web streams are built only when asked for. */
+/** An incoming message as a transport's response. Headers and web streams are built only on request. */
 export class NodeResponse implements TransportResponse {
   readonly redirected = false;
-  /** Undefined where there is no body. */
+  /** Undefined if there is no body. */
   readonly consume: TransportResponse["consume"];
   readonly #request: ClientRequest;
   readonly #message: IncomingMessage;
@@ -23,7 +23,7 @@ export class NodeResponse implements TransportResponse {
     this.#url = url;
     const hasBody = request.method !== "HEAD" && !BODILESS.has(this.status);
     this.consume = hasBody ? (onChunk) => this.#consume(onChunk) : undefined;
-    // Nobody will read what has no body, and only a message that was read gives its socket back.
+    // A response without a body is never read, and only a message that was read releases its socket.
     if (!hasBody) message.resume();
   }
 
@@ -60,7 +60,8 @@ export class NodeResponse implements TransportResponse {
 
   cancel(_reason?: unknown): void {
     this.#canceled = true;
-    // A message that arrived whole is drained, which keeps its socket; any other is cut off with its socket.
+    // A message that arrived completely is drained, which keeps its socket; any other is cut off with its
+    // socket.
     if (this.#message.complete) this.#message.resume();
     else this.#request.destroy();
     this.#finish?.();
@@ -102,13 +103,13 @@ export class NodeResponse implements TransportResponse {
           fail(error);
         }
       });
-      // A paused message still tells its end, so the reader may be busy with the last chunk.
+      // A paused message still emits its end, so the reader may be busy with the last chunk.
       bytes.on("end", () => {
         ended = true;
         if (!busy) resolve();
       });
       bytes.on("error", reject);
-      // Whatever else happens to a message, it closes.
+      // A message always closes, whatever else happens to it.
       bytes.on("close", () => {
         if (!ended) reject(brokenOff());
       });
@@ -118,7 +119,7 @@ export class NodeResponse implements TransportResponse {
 
 const BODILESS = new Set([204, 205, 304]);
 
-/** The message's bytes with a content encoding that we know taken off, as `fetch` does. */
+/** Returns the message's bytes with any supported content encoding removed, as `fetch` does. */
 function decoded(message: IncomingMessage, onError: (error: unknown) => void): Readable {
   const encoding = rawHeader(message.rawHeaders, "content-encoding");
   if (encoding === undefined) return message;
@@ -130,7 +131,7 @@ function decoded(message: IncomingMessage, onError: (error: unknown) => void): R
   return decoder;
 }
 
-/** Finds one header in the list as it came. Asking `message.headers` would sort all of them into an object. */
+/** Finds one header in the raw list. Reading `message.headers` would sort all of them into an object. */
 function rawHeader(rawHeaders: readonly string[], name: string): string | undefined {
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
     const candidate = rawHeaders[at];
@@ -140,7 +141,7 @@ function rawHeader(rawHeaders: readonly string[], name: string): string | undefi
 }
 
 function decoderFor(encoding: string) {
-  // Flushing at each chunk lets a compressed stream through event by event.
+  // Flushing at each chunk passes a compressed stream on event by event.
   const flush = { flush: constants.Z_SYNC_FLUSH, finishFlush: constants.Z_SYNC_FLUSH };
   switch (encoding) {
     case "gzip":
@@ -167,7 +168,7 @@ function toHeaders(rawHeaders: readonly string[]): Headers {
     try {
       headers.append(name, value);
     } catch {
-      // The parser is more lenient than the Headers class; a header that the class refuses is left out.
+      // The parser is more lenient than the Headers class; a header that the class refuses is omitted.
     }
   }
   return headers;

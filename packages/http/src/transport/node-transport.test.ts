@@ -186,7 +186,7 @@ describe("the Node transport", () => {
       const endless = new ReadableStream<Uint8Array>({
         pull(controller) {
           pulls += 1;
-          // The second pull means that the first chunk is on its way.
+          // The second pull means that the first chunk is being sent.
           if (pulls === 2) aborter.abort();
           else controller.enqueue(new Uint8Array(10));
         },
@@ -262,7 +262,7 @@ describe("the Node transport", () => {
     const response = await busy.requestRaw(get(`${server.url}/open`));
     response.cancel?.();
     await server.close();
-    // Our ends close when the loop gets to them; what is left behind for good runs into the test's timeout.
+    // The client's sockets close in a later loop iteration; a leaked socket runs into the test's timeout.
     while (sockets() > before) await new Promise((resolve) => setImmediate(resolve));
   });
 
@@ -301,7 +301,7 @@ describe("the Node transport", () => {
 });
 
 describe("a Node response", () => {
-  /** A message whose body is under way and will not end by itself. */
+  /** Opens a message whose body has started and will not end by itself. */
   async function openMessage(): Promise<{ message: IncomingMessage; response: NodeResponse }> {
     const server = await serve((response) => void response.writeHead(200).write("part"));
     const outgoing = request(server.url).on("error", () => {});

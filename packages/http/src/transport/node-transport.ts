@@ -7,32 +7,31 @@ import type { HttpHeaders } from "../request/request-options.js";
 import { type NodeBody, toNodeBody, writeStream } from "./node-body.js";
 import { NodeResponse } from "./node-response.js";
 
-/** How the Node transport connects. */
+/** Connection options of the Node transport. */
 export interface NodeTransportOptions {
-  /** The most connections to one origin; further requests wait for a free one. Default: no limit. */
+  /** Maximum number of connections to one origin; further requests wait for a free one. Default: no limit. */
   maxSocketsPerOrigin?: number;
   /**
-   * Sent as `accept-encoding` where a request names none. Default: none is sent, so servers answer
-   * uncompressed, which is what streams of small events want. Answers in gzip, deflate or br are decoded in
-   * any case.
+   * Sent as `accept-encoding` if a request sets none. Default: none is sent, so servers answer uncompressed,
+   * which suits streams of small events. Responses in gzip, deflate or br are decoded in any case.
    */
   acceptEncoding?: string;
   /**
-   * Which addresses may be connected to, for URLs that somebody else has chosen. A name is resolved once for each
-   * connection, which uses the very addresses that were checked. Default: all.
+   * Returns true for addresses that may be connected to, for URLs chosen by a third party. A name is resolved
+   * once for each connection, which uses exactly the addresses that were checked. Default: all.
    */
   isAllowedAddress?: (address: string) => boolean;
   /** Certificates and other settings of TLS connections. */
   tls?: Pick<AgentOptions, "ca" | "cert" | "key" | "passphrase" | "rejectUnauthorized" | "minVersion">;
 }
 
-/** A transport with connections of its own. */
+/** A transport with its own connections. */
 export interface NodeTransport extends HttpTransport {
-  /** Closes its connections, also those in use. Idle ones do not keep the process alive. */
+  /** Closes its connections, including those in use. Idle ones do not keep the process alive. */
   close(): void;
 }
 
-/** One request and where its answer goes. */
+/** A request and the callbacks for its response. */
 interface Exchange {
   readonly httpAgent: HttpAgent;
   readonly httpsAgent: HttpsAgent;
@@ -44,8 +43,9 @@ interface Exchange {
 }
 
 /**
- * A transport on `node:http` and `node:https` with keep-alive: the semantics of `fetch` (decoding, what is
- * sent by default) at about a quarter of its cost. A redirect is an answer like any other: the client follows it.
+ * Creates a transport on `node:http` and `node:https` with keep-alive: the semantics of `fetch` (decoding,
+ * default headers) at about a quarter of its cost. A redirect is a response like any other: the client
+ * follows it.
  */
 export function createNodeTransport(options: NodeTransportOptions = {}): NodeTransport {
   const maxSockets = options.maxSocketsPerOrigin ?? Number.POSITIVE_INFINITY;
@@ -93,7 +93,7 @@ function completeHeaders(
   const headers: HttpHeaders = { accept: "*/*", "user-agent": "parley", ...given };
   if (options.acceptEncoding !== undefined) headers["accept-encoding"] ??= options.acceptEncoding;
   if (body.type !== undefined) headers["content-type"] ??= body.type;
-  // The framing is always spelled out: left to itself, Node frames no body of a GET or a DELETE.
+  // The framing is always set explicitly: by default, Node does not frame the body of a GET or a DELETE.
   if (body.length !== undefined) headers["content-length"] = String(body.length);
   else if (body.content !== undefined) headers["transfer-encoding"] = "chunked";
   else if (method === "POST" || method === "PUT" || method === "PATCH") headers["content-length"] = "0";
@@ -117,7 +117,7 @@ function send(exchange: Exchange, url: URL): void {
     agent: secure ? exchange.httpsAgent : exchange.httpAgent,
   };
   const request = secure ? httpsRequest(target) : httpRequest(target);
-  // Once there is an answer, trouble belongs to the answer's body.
+  // After a response has arrived, errors belong to its body.
   let answered = false;
   request.on("response", (message) => {
     answered = true;
@@ -127,7 +127,7 @@ function send(exchange: Exchange, url: URL): void {
     if (!answered) exchange.reject(error);
   });
   request.on("close", () => {
-    // Closed with neither an answer nor an error; rejecting again after an error changes nothing.
+    // Closed without a response or an error; rejecting again after an error has no effect.
     if (!answered) exchange.reject(withCode("The connection closed", "ECONNRESET"));
   });
 
@@ -158,7 +158,10 @@ function endOnAbort(request: ClientRequest, abort: Pick<TransportInit, "signal" 
   request.on("close", () => signal.removeEventListener("abort", onAbort));
 }
 
-/** Node takes headers as a list as they are, without keeping a second copy by name; `host` is then ours to add. */
+/**
+ * Returns the headers as a flat list, which Node uses without a second copy by name; `host` must then be
+ * added here.
+ */
 function flatten(headers: HttpHeaders, host: string): string[] {
   const list = headers.host === undefined ? ["host", host] : [];
   for (const name in headers) {

@@ -135,7 +135,7 @@ const callsMade: AnswerItem[] = [
   { type: "function_call", name: "search", arguments: "{}" },
 ];
 
-/** The events up to and with the second delta of the text. */
+/** Returns the events up to and including the second delta of the text. */
 function upTo(items: readonly AnswerItem[]) {
   const events = responsesEvents(items);
   const places = events.flatMap(({ type }, index) => (type === "response.output_text.delta" ? [index] : []));
@@ -239,7 +239,7 @@ describe("the model", () => {
     const { message, finishReason } = await adapter.complete(params);
     expect(message.content).toEqual([{ type: "text", text: "hello" }]);
     expect(finishReason).toBe("stop");
-    // The SDK's own word on models of that version, which it says to everyone.
+    // The SDK's own message about models of that version, which it always prints.
     for (const spy of printed) spy.mockClear();
   });
 
@@ -452,7 +452,7 @@ describe("what only its maker understands", () => {
       { role: "assistant" },
       { role: "user" },
     ]);
-    // Version 4 of the package leaves the ids of messages out.
+    // Version 4 of the package omits the ids of messages.
     expect([undefined, "msg_1"]).toContain(input[2]?.id);
   });
 
@@ -518,7 +518,7 @@ describe("what only its maker understands", () => {
       text: "hm",
       providerMetadata: { openai: { itemId: "rs_1", reasoningEncryptedContent: "E" } },
     };
-    // The reasoning is whole, the text behind it was cut and so has no id.
+    // The reasoning is complete; the text after it was cut and so has no id.
     await adapter.complete(asked([reasoning, { type: "text", text: "par" }], adapter.origin));
     await adapter.complete(asked([reasoning], adapter.origin));
     const kinds = server.seen.map(({ body }) =>

@@ -41,26 +41,37 @@ import { toModelMessages } from "./request/to-model-messages.js";
 
 type StreamTextOptions = Parameters<typeof streamText>[0];
 
-/** How a model of the AI SDK is called. */
+/** Configuration for calling a model of the AI SDK. */
 export interface AiSdkProviderAdapterConfig {
-  /** A model as a provider's package makes it, such as `openai("gpt-5")`. Not a text: that would name a gateway. */
+  /**
+   * A model created by a provider's package, such as `openai("gpt-5")`. Not a string, which would name a
+   * gateway's model.
+   */
   model: LanguageModel;
   /** Options for every call, by provider, such as `{ openai: { serviceTier: "flex" } }`. */
   providerOptions?: Record<string, Record<string, unknown>>;
-  /** Tools that the provider runs itself, such as its web search. Tools of the host are given with each call. */
+  /**
+   * Tools that the provider runs itself, such as its web search. Tools of the host are passed with each call.
+   */
   tools?: ToolSet;
-  /** How often the SDK repeats a call that failed before its answer began. Default 0: see `resilientFetch`. */
+  /**
+   * Number of times the SDK retries a call that failed before its answer started. Default 0: see
+   * `resilientFetch`.
+   */
   maxRetries?: number;
-  /** Told of what a provider says about a call that it could not take as it was. Default: nobody is. */
+  /**
+   * Called with a provider's warnings about a call that it could not process as given. Default: they are
+   * dropped.
+   */
   onWarnings?: (warnings: readonly CallWarning[]) => void;
-  /** Fetches files by their address for models that do not do it themselves. Default: the SDK's way. */
+  /** Fetches files by URL for models that do not do it themselves. Default: the SDK's implementation. */
   download?: StreamTextOptions["experimental_download"];
 }
 
 /**
- * Any model of the AI SDK as a provider. Each call is one `streamText` of one step: tools are declared and never
- * run, so the caller keeps the loop. What a provider sent along with a part is kept on the part and goes back
- * to the same provider and model, to nobody else.
+ * Any model of the AI SDK as a provider. Each call is one `streamText` of one step: tools are declared and
+ * never run, so the caller keeps the loop. Metadata that a provider sent with a part is kept on the part and
+ * sent back to the same provider and model only.
  */
 export class AiSdkProviderAdapter implements ProviderAdapter {
   readonly #config: AiSdkProviderAdapterConfig;
@@ -71,7 +82,10 @@ export class AiSdkProviderAdapter implements ProviderAdapter {
     this.#model = quietModel(modelInstance(config.model), config.onWarnings);
   }
 
-  /** Provider and model as the SDK names them: the origin of what this adapter makes, unless a call says otherwise. */
+  /**
+   * Provider and model as the SDK names them: the origin of this adapter's messages, unless a call sets
+   * another.
+   */
   get origin(): MessageOrigin {
     return { provider: this.#model.provider, model: this.#model.modelId };
   }
@@ -80,7 +94,7 @@ export class AiSdkProviderAdapter implements ProviderAdapter {
     return collect(await this.completeStream(params));
   }
 
-  /** By the rules of the provider that answers; what it is not known to refuse is sent. */
+  /** Applies the rules of the answering provider; a file that it is not known to refuse is sent. */
   takesFile(file: ProviderFile): FileForm {
     const isAnthropic = modelFamily(this.#model.provider) === "anthropic";
     return fileFormBy(isAnthropic ? anthropicFileRules : openAIFileRules(this.#model.modelId), file);
@@ -99,7 +113,7 @@ export class AiSdkProviderAdapter implements ProviderAdapter {
     const family = modelFamily(this.#model.provider);
     const asFailure = (error: unknown) => toCallError(error, { provider: origin.provider, family });
     let attempt = await this.#attempt(params, { names, origin, family, plain: false }, writer);
-    // Nothing was sent yet: what the provider's package could not take is left out or put into words.
+    // Nothing was sent yet: content that the provider's package could not process is omitted or sent as text.
     if (attempt.error !== undefined && !attempt.begun && isAboutMessages(attempt.error)) {
       const plainly = await this.#attempt(params, { names, origin, family, plain: true }, writer);
       if (plainly.error === undefined || !isAboutMessages(plainly.error)) attempt = plainly;
@@ -114,7 +128,7 @@ export class AiSdkProviderAdapter implements ProviderAdapter {
     const attempt: Attempt = { fold, begun: false, error: undefined };
     const { parts: mostParts } = boundsFor(params.limits);
     const source = new AbortController();
-    // Without a reason: any other would be thrown by the SDK instead of ending its stream.
+    // Without a reason: the SDK would throw any other reason instead of ending its stream.
     const stopListening = onAbort(writer.signal, () => source.abort());
     try {
       const { fullStream } = streamText(this.#options(params, call, source.signal));
@@ -133,7 +147,7 @@ export class AiSdkProviderAdapter implements ProviderAdapter {
       attempt.error = error;
     } finally {
       stopListening();
-      // Ends what is still under way after a failure; behind a whole answer there is nothing left to end.
+      // Ends what is still in progress after a failure; after a complete answer there is nothing left to end.
       if (attempt.error !== undefined) source.abort();
     }
     return attempt;
@@ -162,13 +176,13 @@ export class AiSdkProviderAdapter implements ProviderAdapter {
       model: this.#model,
       ...(system.length === 0 ? {} : { system }),
       messages,
-      // Mid-conversation instructions are those of the host's own log.
+      // Mid-conversation instructions come from the host's own log.
       allowSystemInMessages: true,
       ...callTools(params, { names, family, own, messages }),
       providerOptions: withoutLateThinking(said.providerOptions, { family, key, messages }),
       maxRetries,
       abortSignal: signal,
-      // The default prints.
+      // The default handler prints to the console.
       onError: () => {},
       experimental_include: { requestBody: false },
       ...(download === undefined ? {} : { experimental_download: failingAsDownload(download) }),
@@ -176,7 +190,7 @@ export class AiSdkProviderAdapter implements ProviderAdapter {
   }
 }
 
-/** The model itself; refuses what would call somewhere else than its provider's package does. */
+/** Returns the model itself; refuses models that would not be called through their provider's package. */
 function modelInstance(model: LanguageModel): ModelInstance {
   if (typeof model === "string") {
     throw new ParleyError(
@@ -199,12 +213,12 @@ interface Call {
 
 interface Attempt {
   readonly fold: AnswerFold;
-  /** Whether the provider has answered. */
+  /** True once the provider has answered. */
   begun: boolean;
   error: unknown;
 }
 
-/** Why an answer that was read to its end is none. */
+/** Returns why an answer that was read to its end is not valid. */
 function problemOf(fold: AnswerFold): unknown {
   if (fold.failure !== undefined) return fold.failure.error;
   if (fold.aborted) return new ParleyError("canceled");
@@ -231,7 +245,10 @@ function resultOf(fold: AnswerFold, origin: MessageOrigin): ProviderCallResult {
 
 type Download = NonNullable<StreamTextOptions["experimental_download"]>;
 
-/** A host's way to fetch files, whose failures are known as such: the call goes on without the file. */
+/**
+ * Wraps a host's download function so that its failures are recognizable: the call continues without the
+ * file.
+ */
 function failingAsDownload(download: Download): Download {
   return async (requests) => {
     if (requests.length === 0) return [];
@@ -246,7 +263,7 @@ function failingAsDownload(download: Download): Download {
 const opening = "[The conversation begins here.]";
 const closing = "Continue.";
 
-/** Messages that begin and end with the user, as many models want it: an answer is asked for. */
+/** Returns messages that start and end with the user, as many models require: the user asks for an answer. */
 function asked(messages: readonly ModelMessage[]): ModelMessage[] {
   const first = messages[0]?.role === "assistant" ? [{ role: "user", content: opening } as const] : [];
   const last = messages.at(-1)?.role;
@@ -255,8 +272,8 @@ function asked(messages: readonly ModelMessage[]): ModelMessage[] {
 }
 
 /**
- * Hands over the parts of a stream until it ends, `take` stops it or the signal aborts. An abort ends the reading
- * at once, whether or not the model obeys it.
+ * Passes on the parts of a stream until it ends, `take` stops it or the signal aborts. An abort ends the
+ * reading at once, whether or not the model reacts to it.
  */
 async function readParts(
   stream: AsyncIterable<StreamPart>,

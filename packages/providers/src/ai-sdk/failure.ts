@@ -24,7 +24,7 @@ import { readOpenAIFailure } from "../openai/failure.js";
 import type { ModelFamily } from "./model-family.js";
 import { isFields } from "./provider-options.js";
 
-/** The caller and the reader of a call that failed. */
+/** The provider and model family of a failed call. */
 export interface FailedCall {
   readonly provider: string;
   readonly family: ModelFamily;
@@ -33,9 +33,10 @@ export interface FailedCall {
 const longestMessage = 500;
 
 /**
- * Any failure of a call as a `ParleyError`. What the provider's payload says decides, then the status, then the
- * kind of the SDK's error. The SDK's errors carry requests, answers and prompts, also in their texts: only what
- * a provider said about a failure is passed on, bounded, and the cause keeps a name and a stack, no more.
+ * Converts any failure of a call to a `ParleyError`. The provider's payload decides, then the status, then
+ * the kind of the SDK's error. The SDK's errors contain requests, answers and prompts, also in their
+ * messages: only the provider's description of a failure is passed on, bounded, and the cause keeps only a
+ * name and a stack.
  */
 export function toCallError(error: unknown, call: FailedCall): ParleyError {
   if (isParleyError(error)) return error;
@@ -50,13 +51,14 @@ export function toCallError(error: unknown, call: FailedCall): ParleyError {
     const [code, message] = known;
     return new ParleyError(code, `${call.provider}: ${message}`, { cause: causeOf(error) });
   }
-  // A failure in the middle of a stream: version 6 passes the provider's payload on as it is, version 7 wraps it.
+  // A failure in the middle of a stream: version 6 passes the provider's payload on unchanged, version 7
+  // wraps it.
   if (!(error instanceof Error) || name === "AI_StreamProviderError") return fromPayload(error, call);
   if (AISDKError.isInstance(error)) {
     const message = `${call.provider}: the answer could not be understood`;
     return new ParleyError("provider_rejected", message, { cause: causeOf(error) });
   }
-  // A model that somebody else wrote: what it threw is its own failure, in its own words.
+  // A model from another package: the error it threw is reported with its own message.
   return new ParleyError(
     "provider_rejected",
     `${call.provider}: ${clip(error.message || "the call failed")}`,
@@ -67,8 +69,9 @@ export function toCallError(error: unknown, call: FailedCall): ParleyError {
 }
 
 /**
- * Whether a call that was never answered failed because of something in the messages that plainer ones do not have.
- * A provider's package also checks the types of what its own tools gave, which another one's tools did not.
+ * Returns true if a call that was never answered failed because of content that plainer messages do not have.
+ * A provider's package also validates the types of its own tools' output, which another provider's tools do
+ * not match.
  */
 export function isAboutMessages(error: unknown): boolean {
   return isRefusedByPackage(error) || TypeValidationError.isInstance(error);
@@ -93,7 +96,7 @@ function fromKind(error: unknown, name: string | undefined): [ErrorCode, string]
   if (LoadAPIKeyError.isInstance(error)) return ["provider_auth", "no key is configured"];
   if (LoadSettingError.isInstance(error)) return ["model_unavailable", "a setting is missing"];
   if (NoSuchModelError.isInstance(error)) return ["model_unavailable", "there is no such model"];
-  // By name: the check of this one kind takes every error of the SDK for its own.
+  // By name: `isInstance` of this one class returns true for every error of the SDK.
   if (name === "AI_UnsupportedModelVersionError") {
     return ["model_unavailable", "the model was made for another version of the AI SDK"];
   }
@@ -102,12 +105,12 @@ function fromKind(error: unknown, name: string | undefined): [ErrorCode, string]
   }
   if (DownloadError.isInstance(error)) return ["invalid_request", "a file could not be fetched"];
   if (isRefusedByPackage(error)) return ["invalid_request", "the provider's package refused the call"];
-  // What `fetch` throws when a connection cannot be made or breaks.
+  // The error of `fetch` if a connection cannot be opened or breaks.
   if (error instanceof TypeError) return ["network", "the connection broke"];
   return undefined;
 }
 
-/** The failure of `resilientFetch`, which the SDK hides behind what it makes of a rejected `fetch`. */
+/** Returns the failure of `resilientFetch`, which the SDK wraps in its own error for a rejected `fetch`. */
 function httpErrorBehind(error: unknown): HttpError | undefined {
   let cause = error;
   for (let depth = 0; depth < 4 && cause instanceof Error; depth += 1) {
@@ -120,7 +123,7 @@ function httpErrorBehind(error: unknown): HttpError | undefined {
 function fromApiError(error: APICallError, call: FailedCall): ParleyError {
   const { statusCode, responseHeaders: headers } = error;
   const payload = error.data ?? parse(error.responseBody);
-  // A package that cannot read the first event makes a refusal of its own failure, and a status to go with it.
+  // A package that cannot read the first event reports its own failure as a refusal, with a made-up status.
   if (isFields(payload) && unreadNames.has(String(payload.name))) {
     return unreadableAnswer(call.provider, "an event has another form", causeOf(error));
   }
@@ -158,7 +161,7 @@ function fromPayload(payload: unknown, call: FailedCall): ParleyError {
 
 function readPayload(payload: unknown, status: number, { family }: FailedCall) {
   if (family === "anthropic") return readAnthropicFailure(payload, status);
-  // An event of the Responses API holds the failed response.
+  // An event of the Responses API contains the failed response.
   const response = isFields(payload) && isFields(payload.response) ? payload.response : payload;
   return readOpenAIFailure(response, status);
 }
@@ -184,7 +187,9 @@ function retryAfter(headers: Record<string, string> | undefined): number | undef
   return Number.isNaN(at) ? undefined : Math.max(0, at - Date.now());
 }
 
-/** The name and the stack of an error, without the request and the answer that the SDK hangs on it. */
+/**
+ * Returns the name and the stack of an error, without the request and the answer that the SDK attaches to it.
+ */
 function causeOf(error: unknown): Error {
   const cause = new Error(nameOf(error) ?? "unknown");
   const frames = error instanceof Error ? (error.stack ?? "").split("\n").filter(isFrame) : [];

@@ -4,16 +4,19 @@ import type { JSONValue } from "ai";
 import { thinkingFields } from "../anthropic/request/thinking.js";
 import { effortFor, reasons } from "../openai/reasoning-effort.js";
 
-/** Whose rules about reasoning, files and options a model follows, as far as they are known here. */
+/** The rules about reasoning, files and options that a model follows, as far as they are known here. */
 export type ModelFamily = "openai" | "openai-chat" | "anthropic" | "other";
 
-/** The name under which the AI SDK keeps a provider's options and metadata: what stands before the first dot. */
+/**
+ * Returns the key under which the AI SDK keeps a provider's options and metadata: the text before the first
+ * dot.
+ */
 export function optionsKey(provider: string): string {
   const dot = provider.indexOf(".");
   return dot < 0 ? provider : provider.slice(0, dot);
 }
 
-/** The family of a model, by the provider's name. A name that is not known has no rules of its own. */
+/** Returns the family of a model, by the provider's name. An unknown name has no special rules. */
 export function modelFamily(provider: string): ModelFamily {
   const [maker, api] = provider.split(".");
   if (maker === "openai" || maker === "azure" || maker === "azure-openai") {
@@ -23,8 +26,8 @@ export function modelFamily(provider: string): ModelFamily {
 }
 
 /**
- * What a call's effort and cache key mean in the options of a family. Families that are not known ignore
- * both: a provider's options have to be set by whoever knows it.
+ * Converts a call's effort and cache key to the options of a family. Unknown families ignore both: the caller
+ * must set that provider's options itself.
  */
 export function derivedOptions(
   family: ModelFamily,
@@ -37,7 +40,7 @@ export function derivedOptions(
     case "openai-chat": {
       const effort = reasoningEffort === undefined || !reasons(modelId) ? undefined : reasoningEffort;
       return {
-        // The log can always rebuild a request, so nothing has to lie with the provider between two calls.
+        // The log can always rebuild a request, so the provider need not store anything between two calls.
         ...(family === "openai" ? { store: false } : {}),
         ...omitUndefined({ promptCacheKey: cacheKey }),
         ...(effort === undefined ? {} : { reasoningEffort: effortFor(modelId, effort) }),
@@ -45,7 +48,7 @@ export function derivedOptions(
       };
     }
     case "anthropic": {
-      // The SDK adds a budget to the limit of the answer, so the budget needs no room in it.
+      // The SDK adds a budget to the limit of the answer, so the budget need not fit into it.
       const fields = thinkingFields(modelId, reasoningEffort, Number.MAX_SAFE_INTEGER);
       return {
         ...(cacheKey === undefined ? {} : { cacheControl: { type: "ephemeral" } }),

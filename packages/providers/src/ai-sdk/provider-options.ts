@@ -5,8 +5,9 @@ import type { JSONValue } from "ai";
 export type ProviderFields = Record<string, Record<string, JSONValue>>;
 
 /**
- * Metadata as the options of a later call: every field as it was, in one spelling (keys sorted, nothing that JSON
- * lacks). Undefined where there is nothing to say, and for whatever is not keyed by provider.
+ * Converts metadata to the options of a later call: every field unchanged, in one canonical form (keys
+ * sorted, nothing that JSON lacks). Undefined if there is nothing to pass on, and for anything that is not
+ * keyed by provider.
  */
 export function toProviderFields(metadata: unknown): ProviderFields | undefined {
   if (!isFields(metadata)) return undefined;
@@ -17,7 +18,7 @@ export function toProviderFields(metadata: unknown): ProviderFields | undefined 
   return entries.length === 0 ? undefined : (Object.fromEntries(entries) as ProviderFields);
 }
 
-/** Both, field by field; where both say something, the later one counts. */
+/** Merges both, field by field; if both have a field, the later one wins. */
 export function mergeFields(
   earlier: ProviderFields | undefined,
   later: ProviderFields | undefined,
@@ -30,13 +31,13 @@ export function mergeFields(
   return merged;
 }
 
-/** The field of a part that keeps them. */
+/** Returns the part's field that stores them. */
 export function asMetadata(fields: ProviderFields | undefined): PartExtras {
-  // The two libraries spell the type of a JSON value differently.
+  // The two libraries define the type of a JSON value differently.
   return fields === undefined ? {} : ({ providerMetadata: fields } as PartExtras);
 }
 
-/** True for an object with named fields. */
+/** Returns true for an object with named fields. */
 export function isFields(value: unknown): value is { readonly [key: string]: unknown } {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

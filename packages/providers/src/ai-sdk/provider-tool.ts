@@ -3,8 +3,8 @@ import type { JSONValue, ToolCallPart, ToolResultPart } from "ai";
 import { isFields, type ProviderFields, toProviderFields } from "./provider-options.js";
 
 /**
- * A call that the provider itself ran, or its result. The turn loop must neither run nor answer it, so it is kept
- * as a `metadata` part: shown to nobody but the model that made it, which gets it back as it was.
+ * A call that the provider itself ran, or its result. The turn loop must neither run nor answer it, so it is
+ * kept as a `metadata` part: only the model that made it sees it, and gets it back unchanged.
  */
 export type ProviderToolPart = {
   readonly toolCallId: string;
@@ -15,10 +15,10 @@ export type ProviderToolPart = {
   | { readonly type: "tool-result"; readonly output: JSONValue; readonly isError?: boolean }
 );
 
-// Under a key of its own: the providers' keys hold what they themselves sent.
+// Under a separate key: the providers' keys hold data that they sent themselves.
 const keptKey = "ai-sdk";
 
-/** The part in which a provider's own call or result is kept. */
+/** Returns the part in which a provider's own call or result is kept. */
 export function keptProviderTool(part: ProviderToolPart): MetadataContentPart {
   const { type, toolCallId, toolName } = part;
   return {
@@ -28,7 +28,7 @@ export function keptProviderTool(part: ProviderToolPart): MetadataContentPart {
   };
 }
 
-/** What a part keeps of a provider's own tool, if it does. */
+/** Returns the provider's own tool part that is kept on a part, if any. */
 export function readProviderTool(part: MetadataContentPart): ToolCallPart | ToolResultPart | undefined {
   const text = part.providerMetadata?.[keptKey]?.part;
   if (typeof text !== "string") return undefined;

@@ -27,7 +27,7 @@ import type { StreamPart } from "./answer/from-stream-part.js";
 const sse = (events: readonly object[]) =>
   events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join("");
 
-/** What each provider streams: reasoning in several pieces, text that cites, two calls. */
+/** Streams of each provider: reasoning in several pieces, text with a citation, two calls. */
 const vendors = {
   openai: {
     origin: { provider: "openai.responses", model: "gpt-5.5" } satisfies MessageOrigin,
@@ -101,7 +101,7 @@ function flushed(parts: readonly StreamPart[], origin: MessageOrigin): Canonical
   return JSON.parse(JSON.stringify(messages)) as CanonicalMessage[];
 }
 
-/** The request that a stored answer becomes when its reader is asked again. */
+/** Returns the request for a stored answer when its reader is called again. */
 async function replayed(
   stored: readonly CanonicalMessage[],
   reader: Vendor,
@@ -142,7 +142,7 @@ describe.each([
     for (const opaque of maker === "openai" ? ["ENC", "ENC2", "rs_0"] : ["SIG", "HIDDEN"]) {
       expect(sent.includes(`"${opaque}"`), opaque).toBe(maker === reader);
     }
-    // Whether the id of a message goes back to its maker differs between versions of the package.
+    // Versions of the package differ in whether they send the id of a message back to its author.
     if (maker !== reader) expect(sent).not.toContain('"msg_1"');
     expect(sent).toContain("Let me look.");
   });

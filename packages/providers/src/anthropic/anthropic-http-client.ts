@@ -11,9 +11,9 @@ import {
 import { answerResilience, resilienceFor } from "../call/answer-resilience.js";
 import type { MessagesBody } from "./api-types.js";
 
-/** How to reach the API. */
+/** Configuration for reaching the API. */
 export interface AnthropicHttpClientConfig {
-  /** Sent in the header that the version wants, and nowhere else. An empty one is not sent. */
+  /** Sent in the header that the version requires, and nowhere else. An empty one is not sent. */
   apiKey: string;
   /** Default `https://api.anthropic.com/v1`. */
   baseUrl?: string;
@@ -23,39 +23,42 @@ export interface AnthropicHttpClientConfig {
   betas?: readonly string[];
   /** The name in telemetry and policies. Default `anthropic`. */
   clientName?: string;
-  /** The client for all calls. Default: one with safe limits for a model that thinks before it speaks. */
+  /** The client for all calls. Default: one with safe limits for a model that thinks before it answers. */
   httpClient?: HttpClient;
-  /** Annotations of every request; those of a call win. */
+  /** Annotations of every request; those of a call override them. */
   extensions?: Extensions;
-  /** On whose behalf a request is made, where the call does not say. */
+  /** Returns the agent on whose behalf a request is made, if the call does not set one. */
   agentContextFactory?: () => AgentContext | undefined;
   /** Further headers of every request. */
   headers?: HttpHeaders;
 }
 
-/** What a single request adds to the client's own settings. */
+/** Settings of a single request, added to the client's own. */
 export interface MessagesRequestOptions {
   extensions?: Extensions | undefined;
   agentContext?: AgentContext | undefined;
-  /** What the caller holds the answer to; see `ProviderCallParams.limits`. */
+  /** The caller's limits for the answer; see `ProviderCallParams.limits`. */
   limits?: AnswerLimits | undefined;
 }
 
-/** The API's client: the HTTP client that it calls through, and the requests that go through it. */
+/** The API's client: the underlying HTTP client, and the requests sent through it. */
 export interface AnthropicHttpClient {
   readonly http: HttpClient;
-  /** The request that streams the answer to a body, with the headers and annotations of this client. */
+  /**
+   * Creates the request that streams the answer to a body, with the headers and annotations of this client.
+   */
   messagesRequest(body: MessagesBody, options?: MessagesRequestOptions): HttpRequestOptions;
 }
 
 const defaultBaseUrl = "https://api.anthropic.com/v1";
 const defaultVersion = "2023-06-01";
-/** From this version on the key is a bearer token. Versions are dates, so they compare as texts. */
+/** The first version in which the key is a bearer token. Versions are dates, so they compare as strings. */
 const firstBearerVersion = "2026-10-21";
 
-/** A client of the API. No policies are attached: whoever wants some gives an `httpClient` that has them. */
+/** Creates a client of the API. No policies are attached: to use some, pass an `httpClient` that has them. */
 export function createAnthropicHttpClient(config: AnthropicHttpClientConfig): AnthropicHttpClient {
-  // The API itself sends a ping now and then, so that a silence of minutes is a dead connection. Other servers may not.
+  // The API itself sends a ping now and then, so silence for minutes means a dead connection. Other servers
+  // may not.
   const deadConnection = config.baseUrl === undefined ? { stallTimeoutMs: 120_000 } : {};
   const patience = (limits: AnswerLimits | undefined) => {
     const { resilience } = resilienceFor(limits);

@@ -355,7 +355,7 @@ describe("a fault inside the answer", () => {
           );
         else if (fault === "garbage") response.end("event: x\ndata: {not json\n\n");
       });
-      // A short patience is for silence alone: on a busy machine an answer may well take as long.
+      // Only the stall case has a short timeout: on a busy machine any answer may take as long.
       const events = await read(adapter(server.url, fault === "stall" ? { stallTimeoutMs: 300 } : {}));
       const code = {
         reset: "network",

@@ -26,25 +26,29 @@ import type { MessagesState, UnsendableArguments } from "./request/lower-message
 import { takesFormat } from "./request/output-format.js";
 import { toRequest } from "./request/to-request.js";
 
-/** How the adapter calls the API. */
+/** Settings for calling the API. */
 export interface AnthropicAdapterSettings {
-  /** Used where a call names no model. */
+  /** Used if a call names no model. */
   defaultModel: string;
-  /** The most tokens of an answer, where a call does not say. Default: the most that the model gives. */
+  /** Maximum number of tokens of an answer, if a call sets none. Default: the model's maximum. */
   maxTokens?: number;
-  /** How long the API remembers the beginning of a request; false for not at all. Default `5m`. */
+  /** Time that the API caches the start of a request; false for no caching. Default `5m`. */
   promptCache?: "5m" | "1h" | false;
-  /** Told of calls in a history whose arguments are no JSON object, and were sent as plain text. */
+  /**
+   * Called with the calls of a history whose arguments are not a JSON object, and were sent as plain text.
+   */
   onUnsendableArguments?: (calls: readonly UnsendableArguments[]) => void;
-  /** How often a call that failed inside its stream, before anything was visible, is made again. Default 2. */
+  /**
+   * Number of times a call that failed inside its stream, before anything was visible, is retried. Default 2.
+   */
   streamRetries?: number;
 }
 
-/** The settings with a client, or with what a client is made of. */
+/** The settings with a client, or with the configuration of one. */
 export type AnthropicProviderAdapterConfig = AnthropicAdapterSettings &
   ({ client: AnthropicHttpClient } | AnthropicHttpClientConfig);
 
-/** How often one call goes on with an answer that the API has paused. */
+/** Number of times one call continues an answer that the API has paused. */
 const mostContinuations = 8;
 
 /** The Anthropic Messages API as a provider. */
@@ -80,7 +84,7 @@ export class AnthropicProviderAdapter implements ProviderAdapter {
     });
     if (unsendable.length > 0) onUnsendableArguments?.(unsendable);
     const call: Call = { body, names, origin };
-    // One stream less for every delta to pass through, where there is nothing to go on with.
+    // Without a possible pause, deltas pass through one stream fewer.
     if (!mayPause(body)) return this.#request(params, call, params.signal, undefined).stream;
     return this.#continuing(params, call);
   }
@@ -93,7 +97,7 @@ export class AnthropicProviderAdapter implements ProviderAdapter {
     return fileFormBy(anthropicFileRules, file);
   }
 
-  /** The answer, with what the API paused gone on with, as one stream. */
+  /** Returns the answer as one stream, continuing it wherever the API paused. */
   #continuing(params: ProviderCallParams, call: Call): ProviderStream {
     return createProviderStream(
       async ({ write, signal }) => {
@@ -140,7 +144,7 @@ export class AnthropicProviderAdapter implements ProviderAdapter {
       },
       readFailure: readAnthropicFailure,
       eventsOfBody: (whole) => {
-        // The API streams what it is asked to stream; in one piece there is only a failure.
+        // The API streams when asked to; a response in one piece can only be a failure.
         const { type } = whole as MessagesEvent;
         if (type !== "error") throw unreadableAnswer(origin.provider, "it is no stream of events");
         return [whole as MessagesEvent];
@@ -160,7 +164,10 @@ interface Call {
   readonly origin: MessageOrigin;
 }
 
-/** The API pauses only where it runs tools itself: those have a type of their own, or come from a server. */
+/**
+ * Returns true if the API may pause: only if it runs tools itself, which have their own type or come from a
+ * server.
+ */
 function mayPause({ tools, mcp_servers: servers }: MessagesBody): boolean {
   if (servers !== undefined) return true;
   return Array.isArray(tools) && tools.some(({ type = "custom" }: { type?: unknown }) => type !== "custom");

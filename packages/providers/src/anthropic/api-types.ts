@@ -1,4 +1,7 @@
-/** What the Messages API takes and says, as far as Parley uses it. Answers are read with nothing taken for granted. */
+/**
+ * Requests and answers of the Messages API, as far as Parley uses them. Answers are read without trusting
+ * their shape.
+ */
 
 export interface CacheControl {
   readonly type: "ephemeral";
@@ -55,15 +58,15 @@ export interface RedactedThinkingBlock {
   readonly data: string;
 }
 
-/** A piece of an answer that only the API understands, sent back as it came. */
+/** A block of an answer that only the API understands, sent back unchanged. */
 export interface OpaqueBlock {
   readonly type: string;
   readonly [field: string]: unknown;
 }
 
-/** What a user message may hold. */
+/** Content of a user message. */
 export type UserBlock = TextBlock | ImageBlock | DocumentBlock | ToolResultBlock;
-/** What an assistant message may hold, apart from what only the API understands. */
+/** Content of an assistant message, apart from blocks that only the API understands. */
 export type KnownAssistantBlock = TextBlock | ThinkingBlock | RedactedThinkingBlock | ToolUseBlock;
 export type AssistantBlock = KnownAssistantBlock | OpaqueBlock;
 
@@ -95,7 +98,7 @@ export interface MessagesBody {
   readonly [field: string]: unknown;
 }
 
-/** A piece of an answer where it begins. Which fields it has depends on its type. */
+/** A block of an answer in its start event. Its fields depend on its type. */
 export interface StartedBlock {
   readonly type?: string;
   readonly id?: string;
@@ -127,7 +130,7 @@ export interface BlockDelta {
   readonly [field: string]: unknown;
 }
 
-/** Counts of a message. Those that come later replace those that came before. */
+/** Counts of a message. Later ones replace earlier ones. */
 export interface MessagesUsage {
   readonly input_tokens?: number | null;
   readonly cache_creation_input_tokens?: number | null;
@@ -137,7 +140,7 @@ export interface MessagesUsage {
   readonly output_tokens_details?: { readonly thinking_tokens?: number | null } | null;
 }
 
-/** An event of the stream, with the fields of all kinds that are read. */
+/** An event of the stream, with all fields that are read, whatever its type. */
 export interface MessagesEvent {
   readonly type?: string;
   readonly index?: number;

@@ -18,8 +18,9 @@ const byType: Readonly<Record<string, ErrorCode>> = {
 };
 
 /**
- * Reads an error payload: `{ type: "error", error: { type, message, details } }`, of a response or an event. A prompt
- * that is too long has the type of every other invalid request: only the limit in its message tells it apart.
+ * Reads an error payload: `{ type: "error", error: { type, message, details } }`, of a response or an event.
+ * A prompt that is too long has the same type as every other invalid request: only the limit in its message
+ * distinguishes it.
  */
 export function readAnthropicFailure(body: unknown, status = 0): ProviderFailure | undefined {
   const payload = payloadOf(body);

@@ -5,24 +5,27 @@ import type { OpaqueBlock, RedactedThinkingBlock, ThinkingBlock } from "./api-ty
 
 const key = "anthropic";
 
-/** The metadata of reasoning that the API signed. */
+/** Returns the metadata of reasoning that the API signed. */
 export function keepSignature(signature: string): { providerMetadata?: ProviderMetadata } {
   return signature === "" ? {} : { providerMetadata: { [key]: { signature } } };
 }
 
-/** The metadata of reasoning that the API has hidden. */
+/** Returns the metadata of reasoning that the API has redacted. */
 export function keepRedacted(data: string): { providerMetadata?: ProviderMetadata } {
   return { providerMetadata: { [key]: { redactedData: data } } };
 }
 
-/** The metadata of what has no other form. Kept as text: a database may reorder keys and respell numbers. */
+/**
+ * Returns the metadata of a block without another form. Kept as text: a database may reorder keys and
+ * reformat numbers.
+ */
 export function keepBlock(block: OpaqueBlock): { providerMetadata?: ProviderMetadata } {
   return { providerMetadata: { [key]: { block: JSON.stringify(block) } } };
 }
 
 /**
- * Reasoning as the API made it, or undefined where it cannot be sent: the API signs what it thought and refuses
- * it without the signature, or changed.
+ * Returns reasoning as the API made it, or undefined if it cannot be sent: the API signs its reasoning and
+ * refuses it without the signature, or changed.
  */
 export function replayedThinking(
   part: ReasoningContentPart,
@@ -36,7 +39,7 @@ export function replayedThinking(
   return { type: "thinking", thinking: part.text, signature };
 }
 
-// What the lowering itself makes is never taken from elsewhere, or its rules would be passed by.
+// Types that the lowering itself creates are never taken from elsewhere, which would bypass its rules.
 const ownTypes = new Set([
   "text",
   "image",
@@ -47,7 +50,9 @@ const ownTypes = new Set([
   "tool_result",
 ]);
 
-/** What only the API understands, as it came; undefined where there is nothing that could be sent. */
+/**
+ * Returns a block that only the API understands, unchanged; undefined if there is none that could be sent.
+ */
 export function replayedBlock(part: MessageContentPart): OpaqueBlock | undefined {
   const text = part.providerMetadata?.[key]?.block;
   if (typeof text !== "string") return undefined;
@@ -63,8 +68,8 @@ export function replayedBlock(part: MessageContentPart): OpaqueBlock | undefined
 }
 
 /**
- * The content without uses of the API's own tools that have no result and results that have no use: an answer
- * that was cut between the two would be refused for ever after.
+ * Returns the content without uses of the API's own tools that have no result and results that have no use:
+ * an answer that was cut between the two would be refused in every later request.
  */
 export function withoutHalves<Block extends { readonly type: string }>(content: readonly Block[]): Block[] {
   const used = new Set<string>();
@@ -88,13 +93,13 @@ export function withoutHalves<Block extends { readonly type: string }>(content: 
   });
 }
 
-/** The id of a use of one of the API's own tools. */
+/** Returns the id of a use of one of the API's own tools. */
 function useOf(block: { readonly type: string }): string | undefined {
   if (block.type === "tool_use" || !block.type.endsWith("_tool_use")) return undefined;
   return String((block as { id?: unknown }).id);
 }
 
-/** The id of the use that a block answers, for answers of the API's own tools. */
+/** Returns the id of the use that a block answers, for results of the API's own tools. */
 function answerOf(block: { readonly type: string }): string | undefined {
   if (block.type === "tool_result" || !block.type.endsWith("_tool_result")) return undefined;
   return String((block as { tool_use_id?: unknown }).tool_use_id);

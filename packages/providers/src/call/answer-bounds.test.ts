@@ -50,7 +50,7 @@ function adapterOf(
   return new OpenAIProviderAdapter({ client, defaultModel: "m" });
 }
 
-/** The code that a call ends with, once the server has seen its connection go. */
+/** Returns the code that a call ends with, once the server has seen the connection close. */
 async function outcomeOf(vendor: Vendor, script: (answer: Answer) => Promise<void>): Promise<string> {
   const server = await start((answer) => script(answer));
   const events = await read(await adapterOf(vendor, server.url).completeStream(params));
@@ -59,7 +59,7 @@ async function outcomeOf(vendor: Vendor, script: (answer: Answer) => Promise<voi
   return `${codeOf(events)}`;
 }
 
-/** Sends the same again and again, until the connection has gone. */
+/** Sends the same piece repeatedly, until the connection is closed. */
 async function endless(answer: Answer, piece: string, contentType?: string): Promise<void> {
   for (let sent = 0; sent < 1_000; sent += 1) await answer.raw(piece, contentType);
 }
@@ -249,14 +249,14 @@ describe("folding a long answer", () => {
     ],
   ];
 
-  /** The processor time that so many events take. */
+  /** Returns the processor time for this many events. */
   const timeOf = (createFold: () => StreamFold<never>, event: (index: number) => object, count: number) => {
     const fold = createFold();
     const events = Array.from({ length: count }, (_, index) => event(index) as never);
     const before = process.cpuUsage();
     const said: ProviderStreamEvent[] = [];
     for (const each of events) said.push(...fold.push(each));
-    // What is said is read, as its reader would.
+    // The emitted text is read, as a consumer would.
     for (const each of said) if (each.type === "tool-input-delta") each.inputTextDelta.charCodeAt(0);
     const { user, system } = process.cpuUsage(before);
     return user + system;
@@ -265,8 +265,8 @@ describe("folding a long answer", () => {
   it.each(works)("takes a time that grows with its length: %s", (_, createFold, event) => {
     const least = (count: number) => Math.min(...[1, 2].map(() => timeOf(createFold, event, count)));
     const short = least(8_000);
-    // Eight times as much in eight times the time, or sixty-four where each event looks at all that came before. Below
-    // 20 ms the collector's own time decides.
+    // Eight times the events take eight times the time, or sixty-four times if each event processes all
+    // earlier ones. Below 20 ms the garbage collector's own time dominates.
     expect(least(64_000)).toBeLessThan(30 * Math.max(short, 20_000));
   });
 });

@@ -1,20 +1,20 @@
 import type { AnswerLimits } from "@parley/core/ports";
 import type { ResilienceProfile } from "@parley/http";
 
-/** How long a server may be silent where the caller does not say: a model may think for minutes before it speaks. */
+/** Default limit for a server's silence: a model may think for minutes before it answers. */
 const silenceMs = 600_000;
 
-/** By how much a caller that watches for content is ahead of the client, which only knows bytes. */
+/** Margin by which the caller's content timeouts fire before the client's, which only counts bytes. */
 const marginMs = 5_000;
 
-/** How an adapter's own client calls a server that answers with a stream. */
+/** Resilience of an adapter's own client for servers that stream their answers. */
 export const answerResilience: ResilienceProfile = {
   maxAttempts: 3,
   perAttemptTimeoutMs: silenceMs,
   stallTimeoutMs: silenceMs,
 };
 
-/** The same for one call: a caller with bounds of its own is the one who decides how long to wait. */
+/** Returns the resilience for one call: a caller with its own limits decides how long to wait. */
 export function resilienceFor(limits: AnswerLimits | undefined): { resilience?: ResilienceProfile } {
   if (limits === undefined) return {};
   const waitMs = Math.max(limits.firstContentMs, limits.betweenContentMs) + marginMs;

@@ -54,7 +54,7 @@ describe("a file that a model may take", () => {
 });
 
 describe("the tokens of an image", () => {
-  // The examples of the documentation.
+  // The examples in the documentation.
   it.each([
     ["gpt-4o", 1_024, 1_024, 765],
     ["gpt-4o", 2_048, 4_096, 1_105],

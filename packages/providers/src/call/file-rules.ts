@@ -3,18 +3,18 @@ import { kindOf } from "./read-file.js";
 
 const megabyte = 2 ** 20;
 
-/** The files that an API takes, by its documentation. */
+/** Files that an API accepts, by its documentation. */
 export interface FileRules {
-  /** Absent: images are not taken. */
+  /** Absent: images are not accepted. */
   readonly images?: {
-    /** Bytes of one image. */
+    /** Maximum bytes of one image. */
     readonly maxBytes: number;
-    /** Pixels of either side, where larger images are refused. */
+    /** Maximum pixels of either side, if larger images are refused. */
     readonly maxSide?: number;
-    /** Tokens of an image of this size in pixels; the size is undefined where it is not known. */
+    /** Returns the tokens of an image of this size in pixels; the size is undefined if unknown. */
     tokens(size: PixelSize | undefined): number;
   };
-  /** Absent: PDF documents are not taken. */
+  /** Absent: PDF documents are not accepted. */
   readonly documents?: { readonly maxBytes: number };
 }
 
@@ -24,19 +24,19 @@ export interface PixelSize {
   readonly height: number;
 }
 
-/** Bytes of a file that is sent as text: a longer one would fill most windows. */
+/** Maximum bytes of a file that is sent as text: a longer one would fill most windows. */
 const mostTextBytes = megabyte;
-/** A text has at least so many bytes per token in almost all languages. */
+/** Text has at least this many bytes per token in almost all languages. */
 const bytesPerToken = 3;
 /**
- * A PDF's pages are not counted before it is sent. A page has about so many bytes and costs, as text and as a picture, up
- * to so many tokens; a document has at most so many pages.
+ * Estimates for a PDF, whose pages are not counted before it is sent: bytes per page, tokens per page (as
+ * text and as a picture, upper bound), and the maximum number of pages of a document.
  */
 const pageBytes = 50_000;
 const pageTokens = 3_000;
 const mostPages = 100;
 
-/** The form in which an API with these rules takes a file. */
+/** Returns the form in which an API with these rules accepts a file. */
 export function fileFormBy(rules: FileRules, file: ProviderFile): FileForm {
   const { size } = file;
   if (size === 0) return note("it is empty");

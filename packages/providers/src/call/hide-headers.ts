@@ -3,13 +3,13 @@ import { omitUndefined } from "@parley/core/messages";
 import type { HttpHeaders } from "@parley/http";
 
 const blot = "[hidden]";
-/** Shorter values are words such as a version, and would blot out what has nothing to do with them. */
+/** Shorter values are words such as a version, and hiding them would redact unrelated text. */
 const shortestSecret = 8;
 const harmless = new Set(["content-type", "accept", "anthropic-version", "anthropic-beta"]);
 
 /**
- * A failure without what our own headers said: a provider, or a proxy before it, may repeat them in its words, and the
- * key is among them.
+ * Returns a failure without the values of our own headers: a provider, or a proxy before it, may repeat them
+ * in its message, and the key is among them.
  */
 export function hideHeaders(error: ParleyError, headers: HttpHeaders | undefined): ParleyError {
   const secrets = secretsIn(headers ?? {});
@@ -37,7 +37,7 @@ function hide(text: string, secrets: readonly string[]): string {
   return secrets.reduce((rest, secret) => hideEnd(rest.replaceAll(secret, blot), secret), text);
 }
 
-/** A text that was cut may end in the middle of a secret. */
+/** Hides the start of a secret at the end of a text that was cut. */
 function hideEnd(text: string, secret: string): string {
   const end = text.endsWith("…") ? text.length - 1 : text.length;
   for (let length = Math.min(secret.length - 1, end); length >= shortestSecret / 2; length -= 1) {

@@ -2,22 +2,22 @@ import { type ErrorCode, isParleyError, ParleyError } from "@parley/core/errors"
 import { omitUndefined } from "@parley/core/messages";
 import { type ErrorCategory, HttpError, SseLimitError } from "@parley/http";
 
-/** What a provider's own error payload says, where there is one. */
+/** Content of a provider's error payload, if there is one. */
 export interface ProviderFailure {
-  /** Absent where the payload has words for people only: then the status decides. */
+  /** Absent if the payload has only human-readable text: then the status decides. */
   readonly code?: ErrorCode | undefined;
-  /** The provider's words, for people. */
+  /** The provider's message, for people. */
   readonly message?: string | undefined;
   readonly retryable?: boolean;
   /** The provider's own code, for programs that know it. */
   readonly reason?: string | undefined;
-  /** The window in tokens that the provider named when it refused a request as too long. */
+  /** The context window in tokens that the provider named when it refused a request as too long. */
   readonly contextWindow?: number;
 }
 
 /**
- * Reads an error payload: of a failed response, or (with status 0) one that came inside a stream. Undefined
- * where it says nothing more than its status.
+ * Reads an error payload: of a failed response, or (with status 0) one inside a stream. Returns undefined if
+ * it adds nothing to the status.
  */
 export type ReadFailure = (body: unknown, status: number) => ProviderFailure | undefined;
 
@@ -38,8 +38,8 @@ const codes: Record<ErrorCategory, ErrorCode> = {
 const longestMessage = 500;
 
 /**
- * Any failure of a call as a `ParleyError`. The provider's payload decides where it is understood, else the
- * category of the HTTP layer. Texts are bounded, and no request header ever is among them.
+ * Converts any failure of a call to a `ParleyError`. The provider's payload decides if it is understood,
+ * otherwise the category of the HTTP layer. Texts are bounded, and never contain a request header.
  */
 export function toProviderError(error: unknown, provider: string, readFailure: ReadFailure): ParleyError {
   if (isParleyError(error)) return error;
@@ -65,7 +65,7 @@ export function toProviderError(error: unknown, provider: string, readFailure: R
   });
 }
 
-/** A failure that a provider reported inside its stream, after it had answered 200. */
+/** Converts a failure that a provider reported inside its stream, after it had answered 200. */
 export function toStreamError(payload: unknown, provider: string, readFailure: ReadFailure): ParleyError {
   const said = readFailure(payload, 0) ?? {};
   return failureError(provider, said, {
@@ -75,7 +75,9 @@ export function toStreamError(payload: unknown, provider: string, readFailure: R
   });
 }
 
-/** The failure of an answer that is not what the provider's protocol says. Not repeated: it would come again. */
+/**
+ * Creates the failure of an answer that violates the provider's protocol. Not retried: it would happen again.
+ */
 export function unreadableAnswer(provider: string, problem: string, cause?: unknown): ParleyError {
   return new ParleyError("provider_rejected", `${provider}: the answer cannot be read: ${problem}`, {
     ...omitUndefined({ cause }),
@@ -102,7 +104,7 @@ function failureError(
   });
 }
 
-/** What a provider's payload adds to the details of the error. */
+/** Returns the error details from a provider's payload. */
 export function failureDetails({ reason, contextWindow }: ProviderFailure): Record<string, unknown> {
   return {
     ...omitUndefined({ reason, contextWindow }),
@@ -110,7 +112,7 @@ export function failureDetails({ reason, contextWindow }: ProviderFailure): Reco
 }
 
 function codeOf(error: HttpError): ErrorCode {
-  // A connection that never answered is not an overloaded provider.
+  // A connection without a response does not mean an overloaded provider.
   if (error.category === "transient" && error.status === 0) return "network";
   if (error.status === 413) return "too_large";
   return codes[error.category];

@@ -1,4 +1,4 @@
-/** Values in the order in which they were added, each once. It can be cut back to what it held before. */
+/** Values in the order in which they were added, each once. It can be truncated to an earlier size. */
 export class Journal<Value> {
   readonly #known = new Set<Value>();
   readonly #values: Value[] = [];
@@ -22,7 +22,7 @@ export class Journal<Value> {
     this.#values.push(value);
   }
 
-  /** Forgets all values but the first `size`. */
+  /** Removes all values but the first `size`. */
   cut(size: number): void {
     for (const value of this.#values.splice(size)) this.#known.delete(value);
   }

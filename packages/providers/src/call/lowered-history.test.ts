@@ -70,7 +70,7 @@ const instructions = (text: string): ProviderMessage => ({
   content: [{ type: "text", text }],
 });
 
-/** A healthy step: what a turn adds to a conversation, of every shape that the runtime sends. */
+/** A healthy step: messages that a turn adds to a conversation, in every shape that the runtime sends. */
 const step: fc.Arbitrary<ProviderMessage[]> = fc
   .record({
     kind: fc.constantFrom("user", "assistant", "call", "two calls", "note", "image", "pair"),
@@ -147,7 +147,7 @@ const change = fc.oneof(
 
 type Change = typeof change extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** The requests of a conversation that changes so. */
+/** Yields the requests of a conversation with these changes. */
 function* requestsOf(changes: readonly Change[]): Generator<ProviderMessage[]> {
   let messages: ProviderMessage[] = [];
   let head = "A";
@@ -177,7 +177,7 @@ describe.each(Object.entries(adapters))("the requests of a growing conversation,
       }),
       { numRuns: 300 },
     );
-    // The property says nothing unless many requests do go on from earlier ones.
+    // The property is meaningless unless many requests continue earlier ones.
     expect(settled).toBeGreaterThan(500);
   });
 

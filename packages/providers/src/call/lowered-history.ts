@@ -7,27 +7,27 @@ export type LoweringState = Readonly<Record<string, Journal<unknown>>>;
 
 /** Lowers prepared messages one by one. */
 export interface HistoryFold<Item> {
-  /** Number of items so far. A message either begins new items or becomes a part of the last one. */
+  /** Number of items so far. A message either starts new items or is merged into the last one. */
   readonly count: number;
   push(message: PreparedMessage): void;
-  /** The items, after the last message. */
+  /** Returns the items, after the last message. */
   end(): readonly Item[];
 }
 
-/** The way of one API to lower a history to the items of its request. */
+/** One API's rules for lowering a history to the items of its request. */
 export interface HistoryLowering<Item, State extends LoweringState> {
-  /** Stands for everything but the messages that items depend on. */
+  /** Key of everything except the messages that items depend on. */
   readonly key: string;
   createState(): State;
-  /** `isContinued`: items come before, and the first message does not become a part of the last of them. */
+  /** `isContinued`: items precede, and the first message is not merged into the last of them. */
   begin(state: State, isContinued: boolean): HistoryFold<Item>;
 }
 
-/** A history as the items of a request. */
+/** A history lowered to the items of a request. */
 export interface LoweredHistory<Item, State extends LoweringState> {
   /** The JSON text of the first items, with commas between them. Empty if there are none. */
   readonly settled: string;
-  /** The items behind those. */
+  /** The items after those. */
   readonly items: readonly Item[];
   readonly state: State;
 }
@@ -43,11 +43,11 @@ export function lowerHistory<Item, State extends LoweringState>(
   return { settled: "", items: fold.end(), state };
 }
 
-/** A place between two items of a request, with what was known there. */
+/** A boundary between two items of a request, with the state at that point. */
 interface Mark {
   /** Number of messages before it. */
   readonly messages: number;
-  /** Number of messages up to and with those that made it a place between two items. */
+  /** Number of messages up to and including those that made it a boundary between two items. */
   readonly needed: number;
   /** Number of characters of the settled text. */
   readonly characters: number;
@@ -59,7 +59,7 @@ interface Mark {
 
 interface KeptHistory<State extends LoweringState> {
   readonly key: string;
-  /** Instructions, which are made anew for each request. */
+  /** Instructions, which are created again for each request. */
   readonly head: string;
   readonly callIds: Journal<string>;
   readonly state: State;
@@ -67,35 +67,36 @@ interface KeptHistory<State extends LoweringState> {
   messages: readonly ProviderMessage[];
   /** The JSON text of the items before the last mark. */
   settled: string;
-  /** Ascending; the first one is the beginning. */
+  /** Ascending; the first one is the start. */
   readonly marks: Mark[];
 }
 
 const beginning: Mark = { messages: 0, needed: 0, characters: 0, calls: 0, sizes: [] };
 
 /**
- * Items that are not settled, at the end of a request. A later message can become a part of the last item, and the
- * marks of a prompt cache move within the last two of the user's side.
+ * Number of items at the end of a request that are not settled. A later message can be merged into the last
+ * item, and the breakpoints of a prompt cache move within the last two of the user's side.
  */
 const openItems = 4;
-/** Items before the first mark: an API's rules for the beginning of a request concern no later ones. */
+/** Number of items before the first mark: an API's rules for the start of a request affect no later items. */
 const firstItems = 2;
-/** Marks to go back to when a request does not continue the last one. The beginning is one more. */
+/** Number of marks to go back to when a request does not continue the last one. The start is one more. */
 const mostMarks = 8;
 
 /**
- * Histories of live conversations, lowered. A request whose messages continue those of the last request of the same
- * conversation, by identity, costs what is new. What is kept of a conversation lives as long as its first message.
+ * Lowered histories of live conversations. A request whose messages continue those of the last request of the
+ * same conversation, by identity, costs only its new messages. The cached state of a conversation lives as
+ * long as its first message.
  *
- * A mark is set only where lowering can go on as if it had never stopped: all messages before it were healthy, so no
- * later result answers one of their calls, and the message behind it began an item of its own.
+ * A mark is set only where lowering can continue as if it had never stopped: all messages before it were
+ * healthy, so no later result answers one of their calls, and the message after it started a new item.
  */
 export class LoweredHistories<Item, State extends LoweringState> {
   readonly #kept = new WeakMap<ProviderMessage, KeptHistory<State>>();
 
   /**
-   * Lowers a history. Undefined for one that has to be lowered as a whole each time: the first message behind the
-   * instructions must be frozen, and all must be in Parley's own form.
+   * Lowers a history. Returns undefined for one that must be lowered as a whole each time: the first message
+   * after the instructions must be frozen, and all must be in Parley's own form.
    */
   lower(
     messages: readonly ProviderMessage[],
@@ -111,11 +112,11 @@ export class LoweredHistories<Item, State extends LoweringState> {
       const { messages: start } = mark;
       const rest = messages.slice(start);
       if (!rest.every(isOwn)) return undefined;
-      // What is made for this request alone is written out each time, and so is all that follows it.
+      // Messages created for this request alone are serialized each time, and so is everything after them.
       const made = rest.findIndex((message, at) => start + at >= leading && !isFrozen(message));
       const lowered = this.#goOn(kept, { messages, rest, mark, made }, lowering);
       if (start === 0 || lowered.items.length >= openItems) return lowered;
-      // The end was taken back, so items that were settled are open again.
+      // The end was removed, so items that were settled are open again.
       mark = lastMark(kept, start);
     }
   }
@@ -148,7 +149,7 @@ export class LoweredHistories<Item, State extends LoweringState> {
   ): LoweredHistory<Item, State> {
     const { state, callIds } = kept;
     const { messages: prepared, isHealthy } = prepareFrom(rest, callIds);
-    // Only a healthy rest has as many messages before as after.
+    // If the rest is healthy, its messages have the same indices before and after the preparation.
     const fold = lowering.begin(state, mark.messages > 0);
     const places: Place[] = [];
     const journals = Object.values(state);
@@ -160,7 +161,7 @@ export class LoweredHistories<Item, State extends LoweringState> {
       for (const part of message.content) if (part.type === "tool-call") calls += 1;
       const isBetween = message.role !== "tool" && place.count >= least && fold.count > place.count;
       if (isHealthy && isBetween && (made < 0 || at < made)) places.push(place);
-      // Only the last one with enough items behind it is of use.
+      // Only the last one with enough items after it is useful.
       while (places[1] !== undefined && fold.count - places[1].count >= openItems) places.shift();
     }
     const items = fold.end();
@@ -180,16 +181,16 @@ export class LoweredHistories<Item, State extends LoweringState> {
 
 interface Continuation {
   readonly messages: readonly ProviderMessage[];
-  /** Those behind the mark. */
+  /** The messages after the mark. */
   readonly rest: readonly ProviderMessage[];
   readonly mark: Mark;
   /** The first of them that is not frozen; -1 if all are. */
   readonly made: number;
 }
 
-/** A place where a mark could be set. */
+/** A position where a mark could be set. */
 interface Place {
-  /** The message behind it. */
+  /** The message after it. */
   readonly at: number;
   /** Number of items before it. */
   readonly count: number;
@@ -197,24 +198,24 @@ interface Place {
   readonly sizes: readonly number[];
 }
 
-/** Number of messages that a request shares with the last one. */
+/** Returns the number of messages that a request shares with the last one. */
 function sharedLength<State extends LoweringState>(
   kept: KeptHistory<State>,
   messages: readonly ProviderMessage[],
   leading: number,
 ): number {
-  // The instructions are equal, if not the same.
+  // The instructions are equal, if not identical.
   let same = leading;
   while (same < messages.length && messages[same] === kept.messages[same]) same += 1;
   return same;
 }
 
-/** The last mark that holds for so many messages. */
+/** Returns the last mark that is valid for this many messages. */
 function lastMark<State extends LoweringState>({ marks }: KeptHistory<State>, same: number): Mark {
   return marks.findLast(({ needed }) => needed <= same) ?? beginning;
 }
 
-/** Cuts what is kept back to a mark. */
+/** Truncates the kept state to a mark. */
 function goBack<State extends LoweringState>(kept: KeptHistory<State>, mark: Mark): void {
   kept.marks.length = kept.marks.indexOf(mark) + 1;
   kept.settled = kept.settled.slice(0, mark.characters);
@@ -222,7 +223,7 @@ function goBack<State extends LoweringState>(kept: KeptHistory<State>, mark: Mar
   for (const [place, journal] of Object.values(kept.state).entries()) journal.cut(mark.sizes[place] ?? 0);
 }
 
-/** A message with the tool messages behind it. */
+/** Returns the length of a message with the tool messages after it. */
 function segmentLength(messages: readonly ProviderMessage[], start: number): number {
   let end = start + 1;
   while (messages[end]?.role === "tool") end += 1;
@@ -233,7 +234,7 @@ function sizesOf(journals: readonly Journal<unknown>[]): number[] {
   return journals.map(({ size }) => size);
 }
 
-/** Texts of items, joined by a comma. */
+/** Joins texts of items with a comma. */
 export function join(before: string, behind: string): string {
   return before === "" || behind === "" ? before + behind : `${before},${behind}`;
 }

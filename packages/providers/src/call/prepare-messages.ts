@@ -21,22 +21,22 @@ export interface PreparedMessage {
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
-/** What an API takes as the id of a call. */
+/** An API's rule for call ids. */
 export interface CallIdRule {
   /** Ids that do not match are replaced. */
   readonly pattern: RegExp;
   readonly maxLength: number;
 }
 
-/** The ids that every API known so far takes. */
+/** The rule that satisfies every API known so far. */
 export const commonCallIds: CallIdRule = { pattern: /^[a-zA-Z0-9_-]+$/, maxLength: 64 };
 
 /**
- * Any messages as ones that an API can be given: every part in Parley's own form, exactly one result per call
- * right behind it and in call order, no other results, nothing but results in tool messages (what else they held
- * follows as the user's), and call ids that are valid and come once. Histories that were repaired before pass
- * unchanged. An id that has to be replaced is replaced by the same one every time,
- * and what follows a message never changes what became of it, so a prefix stays a prefix.
+ * Converts any messages to ones that an API accepts: every part in Parley's own form, exactly one result per
+ * call right after it and in call order, no other results, only results in tool messages (their other content
+ * follows as the user's), and call ids that are valid and unique. Histories that were repaired before pass
+ * unchanged. An id that must be replaced is always replaced by the same one, and later messages never change
+ * how an earlier one was converted, so a prefix stays a prefix.
  */
 export function prepareMessages(
   messages: readonly ProviderMessage[],
@@ -45,16 +45,16 @@ export function prepareMessages(
   return prepareFrom(messages, new Journal<string>(), rule).messages;
 }
 
-/** Messages that were prepared behind others. */
+/** Messages that were prepared after others. */
 export interface Preparation {
   readonly messages: PreparedMessage[];
-  /** True if each message became exactly one, because nothing had to be repaired or taken apart. */
+  /** True if each message became exactly one, because nothing had to be repaired or split. */
   readonly isHealthy: boolean;
 }
 
 /**
- * As `prepareMessages`, for what follows healthy messages that were prepared before. `used` holds the call ids of
- * those, and then also the new ones.
+ * Prepares messages like `prepareMessages`, after healthy messages that were prepared before. `used` holds
+ * the call ids of those, and then also the new ones.
  */
 export function prepareFrom(
   messages: readonly ProviderMessage[],
@@ -68,18 +68,20 @@ export function prepareFrom(
   return { messages: alone, isHealthy: repairs.length === 0 && isSame };
 }
 
-/** True if a message is in Parley's own form already. */
+/** Returns true if a message is already in Parley's own form. */
 export function isOwn(message: ProviderMessage): boolean {
   return toConversation([message]).every(isOwnMessage);
 }
 
-/** True if a message stays as it is. */
+/** Returns true if a message cannot change. */
 export function isFrozen(message: ProviderMessage): boolean {
   const { content } = message;
   return Object.isFrozen(message) && Object.isFrozen(content) && content.every(Object.isFrozen);
 }
 
-/** As `prepareMessages`, but results whose calls are elsewhere (with the provider) stay. */
+/**
+ * Prepares messages like `prepareMessages`, but keeps results whose calls are elsewhere (with the provider).
+ */
 export function normalizeOnly(messages: readonly ProviderMessage[]): PreparedMessage[] {
   return normalizeMessages(toConversation(messages)).map(toPrepared);
 }
@@ -106,13 +108,16 @@ function toPrepared(message: ConversationMessage): PreparedMessage {
   };
 }
 
-/** Providers reuse ids such as `call_0` in every step, which others refuse in one request. */
+/**
+ * Makes call ids unique: providers reuse ids such as `call_0` in every step, which others refuse in one
+ * request.
+ */
 function uniqueCallIds(
   messages: readonly PreparedMessage[],
   used: Journal<string>,
   rule: CallIdRule,
 ): PreparedMessage[] {
-  // Results stand right behind their calls, in call order, so one queue pairs them whatever their ids are.
+  // Results directly follow their calls, in call order, so one queue pairs them whatever their ids are.
   let open: string[] = [];
   return messages.map((message) => {
     if (message.role === "assistant") open = [];

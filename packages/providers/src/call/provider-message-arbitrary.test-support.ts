@@ -3,7 +3,7 @@ import { omitUndefined } from "@parley/core/messages";
 import type { ProviderMessage } from "@parley/core/ports";
 import fc from "fast-check";
 
-/** Texts of every kind that a history may hold, down to what is no valid Unicode. */
+/** Texts of every kind that a history may contain, including invalid Unicode. */
 export const anyText: fc.Arbitrary<string> = fc.oneof(
   { weight: 3, arbitrary: fc.string({ unit: "binary", maxLength: 12 }) },
   { weight: 1, arbitrary: fc.constantFrom("", " ", "\u0000", "\ud800", "\udc00x", "🙂", "日本語", "\n\n") },
@@ -15,7 +15,7 @@ const argumentText = fc.oneof(
   anyText,
 );
 
-// Few ids, so that they come again: in one message, in later ones, on results without a call.
+// Few ids, so that they repeat: in one message, in later ones, on results without a call.
 const callId = fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom("call_0", "call_1", "toolu_x") },
   { weight: 1, arbitrary: fc.constantFrom("a".repeat(80), "with space|and.dots", "\ud800") },
@@ -41,7 +41,7 @@ const itemText = fc.oneof(
   fc.constantFrom("not json", "[]", "null", '{"type":"web_search_call","note":"\\ud800"}'),
 );
 
-/** What adapters keep on parts, right and wrong. */
+/** Metadata that adapters keep on parts, valid and invalid. */
 const kept = fc.record(
   {
     id: fc.constantFrom("rs_1", "rs_2", "msg_1", "msg_2", ""),
@@ -141,7 +141,7 @@ const anyPart = fc.oneof(
   { weight: 2, arbitrary: resultPart },
 );
 
-/** The provider and model that the histories are mostly of. */
+/** The provider and model of most messages in the histories. */
 export const reader: MessageOrigin = { provider: "openai", model: "gpt-test" };
 
 const origin = fc.oneof(
@@ -172,5 +172,5 @@ const message = fc
       }) as ProviderMessage,
   );
 
-/** Histories of every disorder. */
+/** Histories in any disorder. */
 export const anyMessages: fc.Arbitrary<ProviderMessage[]> = fc.array(message, { maxLength: 8 });

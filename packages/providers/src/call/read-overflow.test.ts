@@ -144,7 +144,7 @@ describe("the window that a provider names in its refusal", () => {
       message: "Your input exceeds the context window of this model.",
       reason: code,
     });
-    // Ollama's own refusal says by how much a request is too long, not what would fit.
+    // Ollama's own refusal reports by how much a request is too long, not what would fit.
     const ollama = { error: "prompt too long; exceeded max context length by 17 tokens" };
     expect(readOpenAIFailure(ollama, 400)).not.toHaveProperty("contextWindow");
   });

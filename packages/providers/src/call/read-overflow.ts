@@ -1,11 +1,12 @@
 import type { ProviderFailure } from "./http-failure.js";
 
-/** A limit is named in the beginning of a message; what follows may be anything, of any length. */
+/** A limit is named at the start of a message; the rest may be anything, of any length. */
 const searchedCharacters = 4_000;
 
 /**
- * The wordings in which servers name their window, one per server and version. Servers that have no code and no field
- * for an overflow can only be recognised by these; each states the limit in tokens as its one captured figure.
+ * The wordings in which servers name their window, one per server and version. Servers without a code or a
+ * field for an overflow can only be recognized by these; each states the limit in tokens as its one captured
+ * figure.
  */
 const wordings: readonly RegExp[] = [
   // OpenAI (chat completions), DeepSeek, vLLM: "This model's maximum context length is 8192 tokens. However, ..."
@@ -35,12 +36,12 @@ const wordings: readonly RegExp[] = [
   /\btoo large for model with ([\d,]+) maximum context length\b/i,
 ];
 
-/** The statuses with which servers refuse a request for what it holds; 0 inside a stream. */
+/** The statuses with which servers refuse a request because of its content; 0 inside a stream. */
 const refusals = new Set([0, 400, 422]);
 
 /**
- * Completes a failure with what its payload says about the model's window: the limit as a figure, and the code
- * `context_overflow` where only the limit shows that it is one. Status 413 is about bytes, never about tokens.
+ * Adds to a failure what its payload says about the model's window: the limit as a number, and the code
+ * `context_overflow` if only the limit reveals it. Status 413 is about bytes, never about tokens.
  */
 export function readOverflow(
   failure: ProviderFailure,
@@ -52,7 +53,7 @@ export function readOverflow(
   if (code !== "context_overflow" && !isUndecided) return failure;
   if (status === 413) return { ...failure, code: "too_large" };
   if (isUndecided && !refusals.has(status)) return failure;
-  // llama.cpp sends the figure as a field of its own.
+  // llama.cpp sends the number as a separate field.
   const contextWindow = asWindow(payload.n_ctx) ?? windowInText(failure.message);
   return contextWindow === undefined ? failure : { ...failure, code: "context_overflow", contextWindow };
 }

@@ -13,12 +13,12 @@ const singleSchemas = [
   "propertyNames",
 ];
 
-/** True for a JSON Schema that says something. */
+/** Returns true for a JSON Schema that is an object, not a boolean. */
 export function isSchema(value: unknown): value is Schema {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Returns the schemas that stand directly in a schema. */
+/** Returns the direct subschemas of a schema. */
 export function innerSchemas(schema: Schema): Schema[] {
   const inner: unknown[] = [];
   for (const keyword of listsOfSchemas) {
@@ -33,12 +33,12 @@ export function innerSchemas(schema: Schema): Schema[] {
   return inner.filter(isSchema);
 }
 
-/** True for a schema of an object: it says so, or has properties. */
+/** Returns true for a schema of an object: by its type, or because it has properties. */
 export function isObjectSchema({ type, properties }: Schema): boolean {
   return type === "object" || (Array.isArray(type) && type.includes("object")) || isSchema(properties);
 }
 
-/** Keywords that an answer cannot be held to while it is written. */
+/** Keywords that cannot be enforced while an answer is generated. */
 const unenforced = [
   "allOf",
   "not",
@@ -52,7 +52,10 @@ const unenforced = [
   "propertyNames",
 ];
 
-/** True where every object of a schema lists all its members and requires them: what OpenAI can hold an answer to. */
+/**
+ * Returns true if every object of a schema lists and requires all its members: the schemas that OpenAI can
+ * enforce.
+ */
 export function isStrictSchema(schema: Schema): boolean {
   if (unenforced.some((keyword) => keyword in schema)) return false;
   if (isObjectSchema(schema)) {

@@ -1,18 +1,18 @@
 import { jsonText } from "@parley/http";
 import { join } from "./lowered-history.js";
 
-/** The beginning of a list in a request body. */
+/** The start of a list in a request body. */
 export interface SettledList<Field> {
   readonly field: Field;
   /** The JSON text of the first items, with commas between them. */
   readonly settled: string;
-  /** Fields of the caller's that are part of the body. A list of theirs replaces this one. */
+  /** The caller's fields that are part of the body. A list among them replaces this one. */
   readonly extra: object | undefined;
 }
 
 /**
- * A request body whose list `field` begins with items that are JSON text already. The body is the same object, and is
- * sent as the same text, as one that holds all items; only the items behind those are written out again.
+ * Returns a request body whose list `field` starts with items that are already JSON text. The body equals one
+ * that holds all items, and is sent as the same text; only the items after those are serialized again.
  */
 export function withSettled<Body extends object>(
   { field, settled, extra }: SettledList<keyof Body & string>,
@@ -27,7 +27,7 @@ export function withSettled<Body extends object>(
   });
   Object.defineProperty(whole, jsonText, {
     value: () => {
-      // Concatenated, not joined: the settled text is long, and is copied once, by whoever sends it.
+      // Concatenated, not joined: the settled text is long, and is copied once, when it is sent.
       let fields = "";
       for (const [key, value] of Object.entries(body)) {
         const text = key === field ? listText(settled, items) : JSON.stringify(value);

@@ -25,18 +25,20 @@ import { hideHeaders } from "./hide-headers.js";
 import { type ReadFailure, toProviderError, unreadableAnswer } from "./http-failure.js";
 import { keepShape } from "./keep-shape.js";
 
-/** What a provider's stream becomes: made anew for every attempt, fed with its parsed events. */
+/** A fold over a provider's stream: created for every attempt, fed with its parsed events. */
 export interface StreamFold<VendorEvent> {
-  /** The events that follow from one more of the provider's. Ends with a `done` or an `error`. */
+  /**
+   * Returns the events that follow from one more of the provider's. The last one is a `done` or an `error`.
+   */
   push(event: VendorEvent): readonly ProviderStreamEvent[];
   /**
-   * After the last event: what is still to be said. Nothing (or an `error`) when the provider had not finished.
-   * `marked` is true where the stream ended with `[DONE]`.
+   * Returns the remaining events after the last one: nothing (or an `error`) if the provider had not
+   * finished. `marked` is true if the stream ended with `[DONE]`.
    */
   end(ending: { readonly marked: boolean }): readonly ProviderStreamEvent[];
-  /** True once the answer is whole even if the connection breaks now; `end` is asked then. */
+  /** True once the answer is complete even if the connection breaks now; `end` is called then. */
   readonly complete?: boolean;
-  /** How many parts of the answer have begun, also those that nothing was said of yet. */
+  /** Number of parts of the answer that have started, including those without events yet. */
   readonly parts: number;
 }
 
@@ -51,27 +53,31 @@ export interface StreamCall<VendorEvent> {
   readonly createFold: () => StreamFold<VendorEvent>;
   readonly readFailure: ReadFailure;
   readonly signal: AbortSignal | undefined;
-  /** What the caller holds the answer to. */
+  /** The caller's limits for the answer. */
   readonly limits: AnswerLimits | undefined;
-  /** The events that an answer in one piece of JSON stands for, from a server that does not stream. */
+  /** Returns the events equivalent to an answer in one piece of JSON, from a server that does not stream. */
   readonly eventsOfBody?: (body: unknown) => readonly VendorEvent[];
-  /** Called before each wait after which the call is made again. */
+  /** Called before the wait for each retry of the call. */
   readonly onRetry?: ProviderCallParams["onRetry"] | undefined;
-  /** Another request for the same call where this failure can be avoided that way. Asked at most once. */
+  /**
+   * Returns another request for the same call if this failure can be avoided that way. Called at most once.
+   */
   readonly recover?: (error: ParleyError) => CallRequest | undefined;
-  /** How often a call that failed inside its stream, before anything was visible, is made again. Default 2. */
+  /**
+   * Number of times a call that failed inside its stream, before anything was visible, is retried. Default 2.
+   */
   readonly streamRetries?: number | undefined;
-  /** Waits before such a repetition. */
+  /** Waits before such a retry. */
   readonly wait?: ((ms: number, signal: AbortSignal) => Promise<void>) | undefined;
 }
 
 const firstRetryMs = 500;
-/** How long a server may keep a connection open behind its last event before it is closed from here. */
+/** Time that a server may keep a connection open after its last event before the client closes it. */
 const closingMs = 1_000;
 
 /**
- * One call to a provider that answers with server-sent events. The HTTP layer repeats what failed before the
- * answer began; a failure inside the answer is repeated here, and only while nothing of it has been seen.
+ * Makes one call to a provider that answers with server-sent events. The HTTP layer retries failures before
+ * the answer started; a failure inside the answer is retried here, and only while nothing of it was visible.
  * While the reader is behind, nothing more is read from the socket.
  */
 export function streamCall<VendorEvent>(call: StreamCall<VendorEvent>): ProviderStream {
@@ -119,7 +125,7 @@ async function produce<VendorEvent>(
       request = other;
       continue;
     }
-    // What failed before the answer began was already repeated as often as the HTTP client may.
+    // A failure before the answer started was already retried as often as the HTTP client may.
     const again = attempt.answered && !attempt.visible && error.retryable && retry < retries;
     if (!again || writer.signal.aborted) {
       writer.write({ type: "error", error: hideHeaders(error, request.headers) });
@@ -134,9 +140,9 @@ async function produce<VendorEvent>(
 
 /** One request and the reading of its answer. */
 class Attempt<VendorEvent> {
-  /** Whether the answer began. */
+  /** True once the answer has started. */
   answered = false;
-  /** Whether anything of it has been seen. */
+  /** True once anything of it was visible. */
   visible = false;
   readonly #call: StreamCall<VendorEvent>;
   readonly #writer: ProviderStreamWriter;
@@ -146,7 +152,7 @@ class Attempt<VendorEvent> {
   #ended = false;
   #failure: ParleyError | undefined;
   #waiting: Promise<void> | undefined;
-  /** What went wrong on this side, as opposed to on the line. */
+  /** An error thrown by this code, as opposed to one of the connection. */
   #thrown: unknown;
 
   constructor(call: StreamCall<VendorEvent>, writer: ProviderStreamWriter) {
@@ -156,7 +162,7 @@ class Attempt<VendorEvent> {
     this.#bounds = boundsFor(call.limits);
   }
 
-  /** Undefined when the call ended well, else why it failed. */
+  /** Returns undefined if the call succeeded, otherwise why it failed. */
   async run(request: CallRequest): Promise<ParleyError | undefined> {
     const { provider, http, onRetry } = this.#call;
     const { signal } = this.#writer;
@@ -210,8 +216,8 @@ class Attempt<VendorEvent> {
           throw error;
         }
         if (this.#ended) {
-          // The end of the body usually comes with its last event, and then the connection can be used again. What
-          // failed is told when the reading has ended, and does not wait for that.
+          // The end of the body usually arrives with its last event, and then the connection can be reused. A
+          // failure is reported when the reading has ended, and does not wait for that.
           if (this.#failure !== undefined) response.cancel?.();
           else closing ??= setTimeout(() => response.cancel?.(), closingMs);
           return undefined;
@@ -231,7 +237,7 @@ class Attempt<VendorEvent> {
     try {
       events = this.#fold.push(event);
     } catch (cause) {
-      // A fold takes for granted what the provider promises, and a server need not keep that.
+      // A fold assumes what the provider's protocol promises, and a server need not keep to it.
       throw isParleyError(cause)
         ? cause
         : unreadableAnswer(this.#call.provider, "an event has another form", cause);
@@ -241,7 +247,7 @@ class Attempt<VendorEvent> {
     if (!this.#ended) this.#checkUnseen();
   }
 
-  /** Holds an answer to its bounds while its caller does not see it grow. */
+  /** Enforces the bounds of an answer while its caller does not see it grow. */
   #checkUnseen(): void {
     const { provider } = this.#call;
     const { parts, unseenBytes } = this.#bounds;
@@ -280,7 +286,7 @@ class Attempt<VendorEvent> {
       this.#end(false);
       if (this.#ended) return;
     }
-    // A client that somebody else wrote throws what its platform throws when there is no connection or it breaks.
+    // A client from another package throws its platform's error if there is no connection or it breaks.
     const isForeign = error !== this.#thrown && !HttpError.isInstance(error);
     if (isForeign && error instanceof TypeError) {
       this.#failure = new ParleyError("network", `${provider}: the connection broke`, { cause: error });
@@ -293,7 +299,7 @@ function isJson(response: HttpResponse): boolean {
   return /^\s*application\/(?:[\w.-]+\+)?json\b/i.test(response.headers.get("content-type") ?? "");
 }
 
-/** The beginning of a body, to tell a stream of events that was cut from a page of something else. */
+/** The start of a body, to distinguish a stream of events that was cut from a page of something else. */
 class BodyHead {
   static readonly #fields = ["data", "event", "id", "retry", ":"];
   #bytes: number[] = [];

@@ -1,18 +1,18 @@
 import { hashText } from "@parley/core/messages";
 
-/** Names of tools as an API takes them, and back. */
+/** Maps names of tools to names that an API accepts, and back. */
 export interface ToolNames {
-  /** The name that is sent. The same name always gives the same. */
+  /** Returns the name to send. The same name always gives the same result. */
   toSent(name: string): string;
-  /** The tool that a name in an answer stands for. */
+  /** Returns the tool for a name in an answer. */
   fromSent(name: string): string;
 }
 
 const sendable = /^[a-zA-Z0-9_-]{1,64}$/;
 
 /**
- * The names of these tools. Names that the APIs refuse (dots, slashes, more than 64 characters) are spelled so
- * that they pass and still can be told apart, and are turned back in answers.
+ * Creates the mapping for these tools. Names that the APIs refuse (dots, slashes, more than 64 characters)
+ * are rewritten so that they are accepted and stay distinct, and are mapped back in answers.
  */
 export function createToolNames(names: Iterable<string>): ToolNames {
   const back = new Map<string, string>();

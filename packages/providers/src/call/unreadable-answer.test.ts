@@ -10,7 +10,7 @@ import { AiSdkProviderAdapter, type AiSdkProviderAdapterConfig } from "../ai-sdk
 import { AnthropicProviderAdapter } from "../anthropic/index.js";
 import { createOpenAIHttpClient, OpenAIChatProviderAdapter, OpenAIProviderAdapter } from "../openai/index.js";
 
-/** An answer that was given with 200 and is not what the protocol says. */
+/** An answer with status 200 that violates the protocol. */
 interface Unreadable {
   readonly type: string;
   readonly body: string;
@@ -30,7 +30,7 @@ const unreadable: Record<string, Unreadable> = {
   "an event that is no object": events("null"),
 };
 
-/** An event of the protocol that lacks what every event of its kind has. */
+/** An event of the protocol without a field that every event of its type has. */
 const misshapen = {
   responses: events('{"type":"response.output_item.done","output_index":0,"item":null}'),
   chat: events('{"choices":[{"index":0,"delta":{"tool_calls":[null]}}]}'),
@@ -117,7 +117,7 @@ describe.each(Object.entries(callers))("an answer of %s that cannot be read", (n
       (result) => ({ code: `answered: ${JSON.stringify(result)}` }),
       (error: unknown) => ({ code: isParleyError(error) ? error.code : String(error) }),
     );
-    // The SDK shows neither the bytes nor that it skipped them: to it, such a stream was cut.
+    // The SDK exposes neither the bytes nor that it skipped them: to it, such a stream was cut.
     const isHidden = name.startsWith("@ai-sdk") && kind === "a page that says it is a stream";
     expect(failure).toEqual({ code: isHidden ? "network" : "provider_rejected" });
     expect(requests).toBe(1);

@@ -1,12 +1,12 @@
 const loneSurrogate = /\p{Surrogate}/u;
 const loneSurrogates = /\p{Surrogate}/gu;
 
-/** The text with halves of surrogate pairs replaced: APIs refuse a body that has one. */
+/** Returns the text with lone surrogates replaced: APIs refuse a body that has one. */
 export function wellFormed(text: string): string {
   return loneSurrogate.test(text) ? text.replace(loneSurrogates, "\ufffd") : text;
 }
 
-/** Whether all strings of a JSON value, keys included, can be sent. */
+/** Returns true if all strings of a JSON value, including keys, can be sent. */
 export function isWellFormed(value: unknown): boolean {
   if (typeof value === "string") return !loneSurrogate.test(value);
   if (typeof value !== "object" || value === null) return true;

@@ -1,6 +1,6 @@
 import type { ErrorCode } from "@parley/core/errors";
 
-/** One thing that the demo model does. */
+/** One action of the demo model. */
 export type Beat =
   | { readonly kind: "think"; readonly text: string }
   | { readonly kind: "say"; readonly text: string }

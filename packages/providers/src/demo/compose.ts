@@ -2,10 +2,10 @@ import { type Beat, call, say, think } from "./beat.js";
 import { longAnswer } from "./long-answer.js";
 import type { Scene } from "./scene.js";
 
-/** The demo's own tool: takes its time and tells how far it is. */
+/** The demo's tool that runs for a while and reports its progress. */
 export const slowToolName = "demo_slow_task";
 
-/** The demo's own tool: asks before each run. */
+/** The demo's tool that asks before each run. */
 export const errandToolName = "demo_errand";
 
 const questionToolName = "ask_user";
@@ -25,7 +25,7 @@ While I work you can **steer** me, **queue** the next message, **stop** me, relo
 const honesty =
   "I am the demo model: a few hundred lines of code without a network, not a language model. I follow keywords and repeat your words back.";
 
-/** What the demo model does, from what it sees. The same scene gives the same beats. */
+/** Returns the demo model's actions for a scene. The same scene gives the same beats. */
 export function compose(scene: Scene): readonly Beat[] {
   if (scene.purpose === "compaction") return [say(summary(scene.asked))];
   if (scene.purpose === "title") return [say(title(scene.asked))];
@@ -134,7 +134,9 @@ const repertoire: readonly {
   },
 ];
 
-/** Calls the tool that asks, once for each thing that was named: "water the plants and feed the cat" are two. */
+/**
+ * Calls the tool that asks, once for each task that was named: "water the plants and feed the cat" are two.
+ */
 function askFirst({ asked, tools }: Scene): readonly Beat[] | undefined {
   if (!tools.has(errandToolName)) return undefined;
   const rest = /ask me (?:before|first)(?:,? (?:you|i|we))?\b(.*)/isu.exec(asked)?.[1] ?? "";
@@ -149,7 +151,7 @@ function askFirst({ asked, tools }: Scene): readonly Beat[] | undefined {
   ];
 }
 
-/** Asks the user what the user wants to be asked; "tea or coffee" is a choice. */
+/** Asks the user the question that the user requested; "tea or coffee" is a choice. */
 function askBack({ asked, tools }: Scene): readonly Beat[] | undefined {
   if (!tools.has(questionToolName)) return undefined;
   const rest = withoutEnd(/ask me\b(.*)/isu.exec(asked)?.[1] ?? "");
@@ -188,7 +190,10 @@ function afterTools(scene: Scene): readonly Beat[] {
   return beats;
 }
 
-/** Puts a result into words: the usual answers of the built-in tools in a sentence, other objects as a list of fields. */
+/**
+ * Describes a result in words: the usual results of the built-in tools in a sentence, other objects as a list
+ * of fields.
+ */
 function resultWords(text: string): string {
   const value = objectFrom(text);
   if (value === undefined) return text;
@@ -228,7 +233,7 @@ function smallTalk(scene: Scene): readonly Beat[] {
   ];
 }
 
-/** A summary that keeps the first words of each message, which is what a compaction needs to be seen working. */
+/** Returns a summary that keeps the first words of each message, enough to see a compaction work. */
 function summary(asked: string): string {
   const lines = asked
     .split("\n")

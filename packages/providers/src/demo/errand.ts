@@ -1,6 +1,9 @@
 import { errandToolName } from "./compose.js";
 
-/** Makes the demo's tool that asks before each run, so that approvals can be tried. It only pretends to do something. */
+/**
+ * Creates the demo's tool that asks before each run, so that approvals can be tried. It only pretends to do
+ * something.
+ */
 export function errand() {
   return {
     name: errandToolName,

@@ -1,9 +1,9 @@
 type Schema = Readonly<Record<string, unknown>>;
 
-/** The deepest that a value is made up: schemas may refer to themselves. */
+/** Maximum depth of an example value: schemas may refer to themselves. */
 const deepest = 8;
 
-/** Makes up a value that matches the usual keywords of a JSON Schema. */
+/** Creates a value that matches the usual keywords of a JSON Schema. */
 export function exampleValue(schema: Schema): unknown {
   return makeValue(schema, schema, 0);
 }

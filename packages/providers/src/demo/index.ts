@@ -27,16 +27,19 @@ export { slowTask } from "./slow-task.js";
 export interface DemoProviderOptions {
   /** `human` streams at reading speed (the default), `instant` without waiting. */
   readonly pace?: "human" | "instant";
-  /** Makes the pace, the only thing left to chance, repeatable. */
+  /** Makes the pace, which is the only random part, repeatable. */
   readonly seed?: number;
 }
 
-/** The window that the demo model claims: small, so that a compaction can be seen without a week of typing. */
+/**
+ * The context window that the demo model declares: small, so that a compaction can be seen after a short
+ * conversation.
+ */
 export const demoContextWindow = 16_000;
 
 /**
- * A model without a network and without a mind: it follows keywords, calls the tools it is given, and says what
- * it is. For trying every feature of Parley without a key, and for tests.
+ * A model without a network or any intelligence: it follows keywords, calls the tools it is given, and says
+ * that it is a demo. For trying every feature of Parley without a key, and for tests.
  */
 export class DemoProviderAdapter implements ProviderAdapter {
   readonly #pace: "human" | "instant";
@@ -126,7 +129,7 @@ export class DemoProviderAdapter implements ProviderAdapter {
   }
 }
 
-/** What the model says and does; asked for data, it calls what it would call, and then makes the data up. */
+/** Returns the model's actions; asked for data, it makes its usual calls, and then makes the data up. */
 function beatsOf(params: ProviderCallParams): Beat[] {
   const beats = joinSpeech(compose(readScene(params)));
   const { output } = params;
@@ -134,7 +137,7 @@ function beatsOf(params: ProviderCallParams): Beat[] {
   return [{ kind: "say", text: JSON.stringify(exampleValue(output.schema)) }];
 }
 
-/** Neighbouring texts are one part, as a model's would be. */
+/** Joins adjacent texts into one part, as a model would send them. */
 function joinSpeech(beats: readonly Beat[]): Beat[] {
   const joined: Beat[] = [];
   for (const beat of beats) {

@@ -1,4 +1,4 @@
-/** What the demo model says when it is asked for a long answer: a bit of everything that a page must render. */
+/** The demo model's long answer: a bit of everything that a page must render. */
 export const longAnswer = `# How a turn survives
 
 You asked for something long, so here is what happens while you read it. Each word travels at once to everyone who watches this conversation, and soon after into the log.

@@ -1,4 +1,4 @@
-/** A small generator of numbers between 0 and 1: the same seed, the same numbers. */
+/** Creates a small generator of numbers between 0 and 1: the same seed gives the same numbers. */
 export function createRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -9,12 +9,14 @@ export function createRandom(seed: number): () => number {
   };
 }
 
-/** A text in pieces about as a model sends them: a word with the space before it, long words in two. */
+/**
+ * Splits a text into pieces about as a model sends them: a word with the space before it, long words in two.
+ */
 export function pieces(text: string): string[] {
   return (text.match(/\s*[^\s]{1,8}|\s+$/gu) ?? []).filter((piece) => piece !== "");
 }
 
-/** How long a reader of normal speed would wait for a piece, in milliseconds. */
+/** Returns the pause before a piece at normal reading speed, in milliseconds. */
 export function pauseBefore(piece: string, random: () => number): number {
   const breath = /[.!?:]$/.test(piece) ? 60 : /\n/.test(piece) ? 40 : 0;
   return Math.round(12 + random() * 26 + breath);

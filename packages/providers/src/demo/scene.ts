@@ -1,27 +1,27 @@
 import type { ProviderCallParams, ProviderMessage } from "@parley/core/ports";
 
-/** What the demo model looks at before it answers. */
+/** The parts of a request that the demo model's answer depends on. */
 export interface Scene {
-  /** The user's newest words. */
+  /** The user's newest message. */
   readonly asked: string;
-  /** The files that the user attached to these words, as the request names them. */
+  /** The files attached to this message, as the request names them. */
   readonly files: readonly string[];
-  /** What the user said while the turn was running, behind the last results. */
+  /** The user's input while the turn was running, after the last results. */
   readonly steered: string | undefined;
-  /** Results that came since the user asked, in order. */
+  /** Results since the user's message, in order. */
   readonly results: readonly { readonly tool: string; readonly text: string; readonly isError: boolean }[];
   readonly tools: ReadonlySet<string>;
-  /** How many messages of the conversation it was shown. */
+  /** Number of messages of the conversation in the request. */
   readonly messages: number;
   readonly hasSummary: boolean;
-  /** What the request is for, where it is not an answer. */
+  /** The purpose of the request, if it is not an answer. */
   readonly purpose: string | undefined;
 }
 
-/** Reads the scene off a request. */
+/** Reads the scene from a request. */
 export function readScene(params: ProviderCallParams): Scene {
   const { messages } = params;
-  // A turn begins behind the last answer that called nothing: behind a call, only its results and steering follow.
+  // A turn starts after the last answer without calls: after a call, only its results and steering follow.
   const answered = messages.findLastIndex((message) => message.role === "assistant" && !hasCall(message));
   const turn = messages.slice(answered + 1);
   const lastResult = turn.findLastIndex((message) => message.role === "tool");
@@ -48,7 +48,10 @@ function hasCall(message: ProviderMessage): boolean {
   return message.content.some((part) => part.type === "tool-call");
 }
 
-/** The line by which a request names a file that this model is not shown, with the text of the file behind it or without. */
+/**
+ * The line with which a request names a file that this model is not shown, with or without the file's text
+ * after it.
+ */
 const fileLine = /^\[(.+, [\w.+-]+\/[\w.+-]+, [\d.]+ (?:bytes?|KB|MB|GB))\](?: \(not shown: .*\)$|\n\n|$)/;
 
 function fileName(part: ProviderMessage["content"][number]): string | undefined {

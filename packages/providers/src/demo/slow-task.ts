@@ -5,7 +5,7 @@ interface SlowTaskContext {
   output(data: string, stream?: "stdout" | "stderr"): void;
 }
 
-/** The demo's tool that takes its time: a few steps, each told while it is done. Stops when it is asked to. */
+/** Creates the demo's slow tool: a few steps, each reported while it runs. Stops when aborted. */
 export function slowTask(options: { readonly stepMs?: number } = {}) {
   const { stepMs = 1_000 } = options;
   return {

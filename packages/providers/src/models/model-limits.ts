@@ -1,16 +1,17 @@
-/** How much a model takes and gives, in tokens. */
+/** Limits of a model, in tokens. */
 export interface ModelLimits {
   /** Input and output together. */
   readonly contextWindow: number;
-  /** The most that one answer may have. */
+  /** Maximum tokens of one answer. */
   readonly maxOutputTokens: number;
 }
 
-/** What is assumed of a model that the table does not know. */
+/** Assumed limits of a model that the table does not contain. */
 export const defaultModelLimits: ModelLimits = { contextWindow: 128_000, maxOutputTokens: 16_384 };
 
-// By the beginning of the name. The longest match wins, so exceptions stand beside their family in any order.
-// Where sources disagree the smaller figure stands here: too small a window compacts early, too large a one fails.
+// By the start of the name. The longest match wins, so exceptions can be listed beside their family in any
+// order. Where sources disagree, the smaller figure is listed: too small a window compacts early, too large a
+// one fails.
 const table: Readonly<Record<string, readonly [contextWindow: number, maxOutputTokens: number]>> = {
   "gpt-5.4": [1_050_000, 128_000],
   "gpt-5.4-mini": [400_000, 128_000],
@@ -93,9 +94,9 @@ const table: Readonly<Record<string, readonly [contextWindow: number, maxOutputT
 const prefixes = Object.keys(table).sort((left, right) => right.length - left.length);
 
 /**
- * The limits of a model by its name. A leading path (`openai/gpt-5`, as routers spell it) and a `ft:` of a
- * fine-tuned model are looked through; case does not matter. Unknown models get `defaultModelLimits`: whoever
- * knows better declares it, and an overflow teaches the rest.
+ * Returns the limits of a model by its name. A leading path (`openai/gpt-5`, as routers spell it) and the
+ * `ft:` of a fine-tuned model are ignored; case does not matter. Unknown models get `defaultModelLimits`: a
+ * host can declare the real ones, and otherwise they are learned from an overflow.
  */
 export function modelLimits(name: string): ModelLimits {
   const plain = name.toLowerCase().replace(/^ft:/, "");
@@ -107,7 +108,10 @@ export function modelLimits(name: string): ModelLimits {
   return { contextWindow, maxOutputTokens };
 }
 
-/** `o1` begins `o1-pro`, but not `o10`; `gpt-4` does not begin `gpt-4o`, which has a line of its own. */
+/**
+ * Returns true at a word boundary: `o1` matches `o1-pro`, but not `o10`; `gpt-4` does not match `gpt-4o`,
+ * which has its own line.
+ */
 function isWordEnd(name: string, at: number): boolean {
   const next = name[at];
   return next === undefined || !/[a-z0-9]/.test(next);

@@ -5,9 +5,9 @@ export const modelPricesDate = "2026-11-18";
 
 type Row = readonly [input: number, cachedInput: number, cacheWrite: number, output: number];
 
-// US dollars for a million tokens, at the standard tier. Only models of which one list of prices holds for requests of
-// every length; a model that is not here is of unknown price. Caches of OpenAI are written at the price of input; those
-// of Anthropic at 1.25 times that, for five minutes.
+// US dollars for a million tokens, at the standard tier. Only models with one price list for requests of
+// every length; the price of any other model is unknown. Cache writes cost the price of input at OpenAI, and
+// 1.25 times that at Anthropic, for five minutes.
 const openai: Readonly<Record<string, Row>> = {
   "gpt-5.4-mini": [0.75, 0.075, 0.75, 4.5],
   "gpt-5.2": [1.75, 0.175, 1.75, 14],
@@ -42,18 +42,19 @@ const anthropic: Readonly<Record<string, Row>> = {
 
 const tables = { openai, anthropic };
 
-/** The provider whose list of prices is asked for: the same model may cost something else elsewhere. */
+/** The provider whose prices are requested: the same model may cost something else elsewhere. */
 export type PricedProvider = keyof typeof tables;
 
 /**
- * Finds the published prices of a model at its own provider, by its name with or without a date. Undefined for a model
- * whose price is not known for certain: another version, size or tier of a known model is another model.
+ * Finds the published prices of a model at its own provider, by its name with or without a date. Undefined
+ * for a model whose price is not known for certain: another version, size or tier of a known model is another
+ * model.
  */
 export function modelPrices(
   provider: PricedProvider,
   name: string,
   options: {
-    /** Caches that hold for an hour are asked for; at Anthropic these are written at twice the price of input. */
+    /** True if caches last for an hour; at Anthropic writing these costs twice the price of input. */
     readonly hourCache?: boolean;
   } = {},
 ): ModelPrices | undefined {

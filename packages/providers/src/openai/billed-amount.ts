@@ -1,15 +1,21 @@
 import type { BilledAmount } from "@parley/core/ports";
 
-/** The part of a report of usage that says what the call costs. OpenAI's own API says nothing of it; routers do. */
+/** The cost fields of a usage report. OpenAI's own API has none; routers do. */
 export interface BilledUsage {
-  /** A number (OpenRouter: credits, of which one is a US dollar), or the parts of a sum (Perplexity: US dollars). */
+  /**
+   * A number (OpenRouter: credits, one of which is a US dollar), or the parts of a sum (Perplexity: US
+   * dollars).
+   */
   readonly cost?: unknown;
-  /** The call was made with a key of the caller's own at the provider behind the router, which charges it apart. */
+  /**
+   * True if the call used the caller's own key at the provider behind the router, which charges it
+   * separately.
+   */
   readonly is_byok?: unknown;
   readonly cost_details?: unknown;
 }
 
-/** Reads what a server says that it charges for a call. Undefined where it says nothing. */
+/** Reads the amount that a server reports for a call. Undefined if it reports none. */
 export function billedAmount(usage: BilledUsage | null | undefined): BilledAmount | undefined {
   if (typeof usage !== "object" || usage === null) return undefined;
   const cost = amountIn(usage.cost) ?? amountIn(fieldOf(usage.cost, "total_cost"));

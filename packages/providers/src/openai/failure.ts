@@ -3,7 +3,8 @@ import { omitUndefined } from "@parley/core/messages";
 import type { ProviderFailure } from "../call/http-failure.js";
 import { readOverflow } from "../call/read-overflow.js";
 
-// The API's machine-readable codes and types, and those of servers that speak its protocol. Never its English.
+// The machine-readable codes and types of the API, and of servers with the same protocol. Never its English
+// text.
 const byCode: Readonly<Record<string, ErrorCode>> = {
   rate_limit_exceeded: "rate_limited",
   rate_limit_error: "rate_limited",
@@ -48,8 +49,8 @@ const byCode: Readonly<Record<string, ErrorCode>> = {
 };
 
 /**
- * Reads an error payload in every shape it is met in: `{ error: { code, type, message } }`, the fields
- * themselves (an `error` event, `response.error`), a plain text, and the numbers that routers put for codes.
+ * Reads an error payload in every known shape: `{ error: { code, type, message } }`, the fields themselves
+ * (an `error` event, `response.error`), a plain text, and the numbers that routers use as codes.
  */
 export function readOpenAIFailure(body: unknown, status: number): ProviderFailure | undefined {
   const payload = payloadOf(body);
@@ -58,7 +59,8 @@ export function readOpenAIFailure(body: unknown, status: number): ProviderFailur
   const names = [payload.code, payload.type].filter((name) => typeof name === "string" && name !== "error");
   const known = names.map((name) => byCode[String(name).toLowerCase()]).find((code) => code !== undefined);
   const [reason] = names;
-  // A status of the HTTP layer says as much as a number in the payload; inside a stream there is only the number.
+  // The HTTP status already says as much as a number in the payload; inside a stream there is only the
+  // number.
   const code = known ?? (status === 0 ? byNumber(payload.code) : undefined);
   const failure: ProviderFailure = {
     ...omitUndefined({ code, message }),
@@ -72,7 +74,7 @@ function payloadOf(body: unknown): Record<string, unknown> | undefined {
   const outer = Array.isArray(body) ? (body[0] as unknown) : body;
   if (typeof outer !== "object" || outer === null) return undefined;
   const { error } = outer as { error?: unknown };
-  // Ollama passes the payload of the server behind it on as a text.
+  // Ollama passes on the payload of the server behind it as a string.
   if (typeof error === "string") return payloadIn(error) ?? { ...outer, message: error };
   if (typeof error === "object" && error !== null) return error as Record<string, unknown>;
   return outer as Record<string, unknown>;

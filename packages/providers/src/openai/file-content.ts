@@ -1,7 +1,7 @@
 import type { FileContentPart } from "@parley/core/messages";
 import { fileNoteText, namedText, readFile } from "../call/read-file.js";
 
-/** How a file can be shown to a model. */
+/** The form in which a file is shown to a model. */
 export type FileForm =
   | { readonly kind: "image"; readonly url: string }
   | { readonly kind: "document"; readonly filename: string; readonly data: string }
@@ -9,8 +9,9 @@ export type FileForm =
   | { readonly kind: "text"; readonly text: string };
 
 /**
- * The form in which a file can be sent. Images and PDF documents are sent as such, texts as text. What models
- * do not take becomes a line that says so: the model knows about the file, and the request is not refused.
+ * Returns the form in which a file can be sent. Images and PDF documents are sent as such, texts as text. A
+ * file that models do not accept becomes a line that says so: the model knows about the file, and the request
+ * is not refused.
  */
 export function fileForm(file: FileContentPart): FileForm {
   const { kind, mediaType, data, url } = readFile(file);

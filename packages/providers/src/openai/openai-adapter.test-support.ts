@@ -4,7 +4,7 @@ import { createNodeTransport } from "@parley/http/node";
 import { type AnswerScript, type OpenAIHttpServer, startOpenAIHttpServer } from "@parley/testing/openai";
 import { afterEach } from "vitest";
 
-/** Servers for the tests of a file, each closed after its test. */
+/** Returns a function that starts servers for the tests of a file, each closed after its test. */
 export function openAIServers(): (script: AnswerScript) => Promise<OpenAIHttpServer> {
   const servers: OpenAIHttpServer[] = [];
   afterEach(async () => {
@@ -18,8 +18,8 @@ export function openAIServers(): (script: AnswerScript) => Promise<OpenAIHttpSer
 }
 
 /**
- * A client that repeats soon. It gives up soon only where that is asked for, which is for silence alone: on a busy
- * machine an answer may well take as long.
+ * Creates a client that retries soon. It times out soon only if requested, which is for stalls alone: on a
+ * busy machine any answer may take as long.
  */
 export function testHttpClient(resilience: ResilienceProfile) {
   return createDefaultHttpClient({
@@ -28,7 +28,7 @@ export function testHttpClient(resilience: ResilienceProfile) {
   });
 }
 
-/** All events of a stream. */
+/** Returns all events of a stream. */
 export async function read(stream: ProviderStream): Promise<ProviderStreamEvent[]> {
   const events: ProviderStreamEvent[] = [];
   for await (const event of stream) events.push(event);
@@ -39,7 +39,7 @@ export function textIn(events: readonly ProviderStreamEvent[]): string {
   return events.map((event) => (event.type === "delta" ? event.textDelta : "")).join("");
 }
 
-/** The code of the error at the end, or the kind of the last event. */
+/** Returns the code of the error at the end, or the type of the last event. */
 export function codeOf(events: readonly ProviderStreamEvent[]): string | undefined {
   const last = events.at(-1);
   return last?.type === "error" ? last.error.code : last?.type;

@@ -8,7 +8,7 @@ import {
 import { answerResilience } from "../call/answer-resilience.js";
 import { createResponsesClient, type OpenAIResponsesClient } from "./responses/responses-client.js";
 
-/** How to reach the API. */
+/** Configuration for reaching the API. */
 export interface OpenAIHttpClientConfig {
   /** Sent as a bearer token, and nowhere else. An empty one is not sent. */
   apiKey: string;
@@ -20,25 +20,27 @@ export interface OpenAIHttpClientConfig {
   baseUrl?: string;
   /** The name in telemetry and policies. Default `openai`. */
   clientName?: string;
-  /** The client for all calls. Default: one with safe limits for a model that thinks before it speaks. */
+  /** The client for all calls. Default: one with safe limits for a model that thinks before it answers. */
   httpClient?: HttpClient;
-  /** Annotations of every request; those of a call win. */
+  /** Annotations of every request; those of a call override them. */
   extensions?: Extensions;
-  /** On whose behalf a request is made, where the call does not say. */
+  /** Returns the agent on whose behalf a request is made, if the call does not set one. */
   agentContextFactory?: () => AgentContext | undefined;
   /** Further headers of every request. */
   headers?: HttpHeaders;
-  /** How often a call that failed inside its stream, before anything was visible, is made again. Default 2. */
+  /**
+   * Number of times a call that failed inside its stream, before anything was visible, is retried. Default 2.
+   */
   streamRetries?: number;
 }
 
-/** The API's client: the HTTP client that it calls through, and the Responses API. */
+/** The API's client: the underlying HTTP client, and the Responses API. */
 export interface OpenAIHttpClient {
   readonly http: HttpClient;
   readonly responses: OpenAIResponsesClient;
 }
 
-/** A client of the API. No policies are attached: whoever wants some gives an `httpClient` that has them. */
+/** Creates a client of the API. No policies are attached: to use some, pass an `httpClient` that has them. */
 export function createOpenAIHttpClient(config: OpenAIHttpClientConfig): OpenAIHttpClient {
   const clientName = config.clientName ?? "openai";
   const http =

@@ -1,7 +1,9 @@
 import type { TokenUsage } from "@parley/core/messages";
 import type { ResponsesUsage } from "./responses/api-types.js";
 
-/** Usage as Parley counts it. Input includes what was cached, output what was reasoned, as the API has it too. */
+/**
+ * Converts usage to Parley's counts. Input includes cached tokens, output includes reasoning, as in the API.
+ */
 export function toTokenUsage(usage: ResponsesUsage | null | undefined): TokenUsage | undefined {
   if (typeof usage !== "object" || usage === null) return undefined;
   return tokenUsage({
@@ -14,7 +16,7 @@ export function toTokenUsage(usage: ResponsesUsage | null | undefined): TokenUsa
   });
 }
 
-/** Counters that a server gave, each only if it is one. */
+/** Returns the counters that a server sent, each only if it is valid. */
 export function tokenUsage(given: Record<Counter, unknown>): TokenUsage {
   const usage: TokenUsage = {
     inputTokens: countIn(given.input) ?? 0,

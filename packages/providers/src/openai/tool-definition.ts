@@ -3,10 +3,11 @@ import type { FunctionToolBody } from "./responses/api-types.js";
 
 type Schema = Readonly<Record<string, unknown>>;
 
-// The API refuses these at the top of a schema. The tool itself still checks its arguments against the whole.
+// The API refuses these at the top of a schema. The tool itself still checks its arguments against the whole
+// schema.
 const refusedAtTop = ["anyOf", "oneOf", "allOf", "enum", "not"];
 
-/** A tool's schema as the API takes it: an object schema with `properties`. Valid ones pass as they are. */
+/** Converts a tool's schema for the API: an object schema with `properties`. Valid ones pass unchanged. */
 export function functionParameters(schema: unknown): Schema {
   if (typeof schema !== "object" || schema === null || Array.isArray(schema)) return emptySchema;
   const given = schema as Schema;
@@ -21,7 +22,9 @@ export function functionParameters(schema: unknown): Schema {
 
 const emptySchema: Schema = { type: "object", properties: {} };
 
-/** A function of the Responses API. `strict` is said, because the API's default would rewrite schemas. */
+/**
+ * Creates a function of the Responses API. `strict` is set, because the API's default would rewrite schemas.
+ */
 export function functionTool(
   tool: {
     readonly name: string;
@@ -40,7 +43,7 @@ export function functionTool(
   };
 }
 
-/** The tools without those whose name came before: the API refuses two of one name. */
+/** Returns the tools without those whose name occurred before: the API refuses two of one name. */
 export function withoutDoubles<Tool extends { readonly name?: unknown }>(tools: readonly Tool[]): Tool[] {
   const seen = new Set<unknown>();
   return tools.filter(({ name }) => {

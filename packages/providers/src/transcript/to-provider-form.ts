@@ -32,28 +32,28 @@ export interface OpenAIMessage {
   readonly tool_call_id?: string;
 }
 
-/** A message of Anthropic's API: a text alone, or what it consists of. */
+/** A message of Anthropic's API: a single text, or a list of blocks. */
 export type AnthropicMessage =
   | { readonly role: "user"; readonly content: string | readonly UserBlock[] }
   | { readonly role: "assistant"; readonly content: string | readonly AssistantBlock[] };
 
 /**
- * What could not be passed on as it was: arguments that are no JSON object, and calls and results that did not
- * belong together. A repair names its message by its place in the transcript.
+ * Content that could not be passed on unchanged: arguments that are not a JSON object, and calls and results
+ * that did not belong together. A repair refers to its message by its place in the transcript.
  */
 export type TranscriptProblem = UnsendableArguments | Repair;
 
-/** A transcript in the form of Anthropic's API, where instructions stand apart from the messages. */
+/** A transcript in the form of Anthropic's API, where instructions are separate from the messages. */
 export interface AnthropicMessages {
   readonly system: string | undefined;
   readonly messages: readonly AnthropicMessage[];
-  /** Empty where everything was passed on as it was. */
+  /** Empty if everything was passed on unchanged. */
   readonly problems: readonly TranscriptProblem[];
 }
 
 /**
- * A transcript as messages of OpenAI's chat API: one for each of its own. Exactly one result stands behind each
- * call; a result that answers nothing is left out, a call without one gets one that says so.
+ * Converts a transcript to messages of OpenAI's chat API, one for each. Exactly one result follows each call;
+ * a result that answers no call is omitted, a call without one gets one that says so.
  */
 export function toOpenAIMessages(messages: readonly TranscriptMessage[]): OpenAIMessage[] {
   return repaired(messages).messages.flatMap((message): OpenAIMessage[] => {
@@ -66,7 +66,7 @@ export function toOpenAIMessages(messages: readonly TranscriptMessage[]): OpenAI
     }
     const text = wellFormed(textOf(message));
     const calls = message.content.filter((part) => part.type === "tool-call");
-    // Only a message with calls may be without content.
+    // Only a message with calls may lack content.
     const content = text === "" && calls.length > 0 ? {} : { content: text };
     if (calls.length === 0) return [{ role: message.role, ...content }];
     const toolCalls = calls.map((call) => ({
@@ -79,8 +79,9 @@ export function toOpenAIMessages(messages: readonly TranscriptMessage[]): OpenAI
 }
 
 /**
- * A transcript as messages of Anthropic's API, by the rules of its provider. `reader` is who will read them:
- * reasoning goes only to those who wrote it. A last message of the assistant stays, to be gone on with.
+ * Converts a transcript to messages of Anthropic's API, by the rules of its provider. `reader` is the model
+ * that reads them: reasoning is sent only to its author. A last message of the assistant stays, to be
+ * continued.
  */
 export function toAnthropicMessages(
   messages: readonly TranscriptMessage[],
@@ -148,7 +149,7 @@ function contentOf(message: TranscriptMessage): MessageContentPart[] {
   return content === "" && calls.length > 0 ? calls : [{ type: "text", text: content }, ...calls];
 }
 
-/** White space at the end of an answer that is to be gone on with is refused. */
+/** Removes white space at the end of an answer that is to be continued, which is refused. */
 function withCleanEnd(messages: readonly MessageParam[]): readonly MessageParam[] {
   const last = messages.at(-1);
   const end = last?.content.at(-1);

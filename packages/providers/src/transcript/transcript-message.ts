@@ -18,7 +18,7 @@ export interface TranscriptToolCall {
   readonly arguments: string;
 }
 
-/** The stored form of a message. Fields that have nothing to say are left out. */
+/** The stored form of a message. Empty fields are omitted. */
 export interface TranscriptMessageJson {
   role: MessageRole;
   content: string;
@@ -41,21 +41,21 @@ interface TranscriptMessageFields {
   readonly origin?: MessageOrigin | undefined;
 }
 
-/** One message of a transcript. It does not change once it is made. */
+/** One message of a transcript. Immutable. */
 export class TranscriptMessage {
   readonly role: MessageRole;
   /** The text; empty for a message that only calls tools. */
   readonly content: string;
-  /** Empty but for an assistant's message. */
+  /** Empty except in an assistant's message. */
   readonly toolCalls: readonly TranscriptToolCall[];
   /** The call that a tool's message answers. */
   readonly toolCallId: string | undefined;
-  /** The tool that answers. */
+  /** The tool that returned the result. */
   readonly toolName: string | undefined;
   readonly isError: boolean;
-  /** What an assistant said, in the order in which it did, where one text cannot tell: see `assistantParts`. */
+  /** An assistant's content in its original order, if one text cannot express it: see `assistantParts`. */
   readonly parts: readonly MessageContentPart[] | undefined;
-  /** Who wrote `parts`: reasoning goes back to them alone. */
+  /** The author of `parts`: reasoning is sent back to it alone. */
   readonly origin: MessageOrigin | undefined;
 
   private constructor(fields: TranscriptMessageFields) {
@@ -81,14 +81,14 @@ export class TranscriptMessage {
     return new TranscriptMessage({ role: "assistant", content });
   }
 
-  /** An assistant's message that calls tools, with what it says before it does. */
+  /** Creates an assistant's message that calls tools, with the text before the calls. */
   static assistantToolCalls(toolCalls: readonly TranscriptToolCall[], content = ""): TranscriptMessage {
     return new TranscriptMessage({ role: "assistant", content, toolCalls: [...toolCalls] });
   }
 
   /**
-   * An assistant's message whose text, reasoning and calls keep their order. `content` and `toolCalls` are read
-   * from the parts; reasoning is sent back only to `origin`.
+   * Creates an assistant's message whose text, reasoning and calls keep their order. `content` and
+   * `toolCalls` are read from the parts; reasoning is sent back only to `origin`.
    */
   static assistantParts(parts: readonly MessageContentPart[], origin?: MessageOrigin): TranscriptMessage {
     const toolCalls = parts.flatMap((part) =>
@@ -100,7 +100,7 @@ export class TranscriptMessage {
     return new TranscriptMessage({ role: "assistant", content, toolCalls, parts: [...parts], origin });
   }
 
-  /** What a tool answered. */
+  /** Creates a tool's message with its result. */
   static toolResult(
     toolCallId: string,
     toolName: string,
@@ -110,7 +110,7 @@ export class TranscriptMessage {
     return new TranscriptMessage({ role: "tool", content, toolCallId, toolName, isError: options.isError });
   }
 
-  /** An estimate by length: 10 tokens for 33 bytes, and 7 for the message itself. */
+  /** Estimates tokens by length: 10 tokens for 33 bytes, and 7 for the message itself. */
   estimateTokens(): number {
     const { content, toolCalls, toolCallId } = this;
     let reasoning = "";
@@ -135,7 +135,7 @@ export class TranscriptMessage {
     };
   }
 
-  /** A message from its stored form. Throws `invalid_request` for anything else. */
+  /** Creates a message from its stored form. Throws `invalid_request` for anything else. */
   static fromJSON(value: unknown): TranscriptMessage {
     const fields = fieldsOf(value, "a message");
     const { role, content, tool_calls: calls, parts, origin } = fields;
@@ -184,7 +184,7 @@ function optionalText(fields: Readonly<Record<string, unknown>>, name: string): 
   return value;
 }
 
-/** The fields of a stored object. Throws `invalid_request` where there are none. */
+/** Returns the fields of a stored object. Throws `invalid_request` if it is not an object. */
 export function fieldsOf(value: unknown, what: string): Readonly<Record<string, unknown>> {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw invalid(`${what} is not an object`);
@@ -196,7 +196,7 @@ function isRole(role: unknown): role is MessageRole {
   return role === "system" || role === "user" || role === "assistant" || role === "tool";
 }
 
-/** The error for a stored form that is none. */
+/** Creates the error for an invalid stored form. */
 export function invalid(message: string): ParleyError {
   return new ParleyError("invalid_request", `transcript: ${message}`);
 }

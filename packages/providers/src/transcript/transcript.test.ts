@@ -360,7 +360,7 @@ describe("OpenAI's form", () => {
 
 const word = fc.constantFrom("x", "a longer text with several words", "日本語".repeat(5), "");
 
-/** Transcripts as agents make them: turns of an input and steps with calls, results and steering. */
+/** Transcripts as agents produce them: turns of an input and steps with calls, results and steering. */
 const healthy: fc.Arbitrary<Transcript> = fc
   .tuple(
     fc.constantFrom(0, 1, 2),
@@ -378,7 +378,7 @@ const healthy: fc.Arbitrary<Transcript> = fc
     for (const [input, steps, answered] of turns) {
       messages.push(TranscriptMessage.user(input));
       for (const [calls, result, steered] of steps) {
-        // Ids come again in every step, as some providers have it.
+        // Ids repeat in every step, as with some providers.
         const made = Array.from({ length: calls }, (_, n) => call(`call_${n}`));
         messages.push(TranscriptMessage.assistantToolCalls(made, "working"));
         for (const [n, { id, name }] of made.entries()) {

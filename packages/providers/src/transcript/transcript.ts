@@ -8,7 +8,7 @@ import {
 import { fieldsOf, invalid, TranscriptMessage, type TranscriptMessageJson } from "./transcript-message.js";
 import { type Truncation, truncateMessages } from "./truncate-messages.js";
 
-/** Begins the system message that holds what is known about the matter at hand. */
+/** Starts the system message that holds background knowledge. */
 export const knowledgeMarker = "[KNOWLEDGE_CONTEXT]";
 
 /** The stored form of a transcript. */
@@ -17,8 +17,9 @@ export interface TranscriptJson {
 }
 
 /**
- * A conversation as a plain list of messages, with its size, cut to a budget, and in the forms of the providers.
- * For programs that keep a conversation in memory; a conversation with a log has no need of it.
+ * A conversation as a plain list of messages, with a token estimate, truncation to a budget, and conversion
+ * to the forms of the providers. For programs that keep a conversation in memory; a conversation with a log
+ * does not need it.
  */
 export class Transcript {
   #messages: TranscriptMessage[];
@@ -27,12 +28,12 @@ export class Transcript {
     this.#messages = [...messages];
   }
 
-  /** A transcript that begins with instructions. */
+  /** Creates a transcript that starts with instructions. */
   static withSystem(systemPrompt: string): Transcript {
     return new Transcript([TranscriptMessage.system(systemPrompt)]);
   }
 
-  /** A transcript from its stored form, parsed or not. Throws `invalid_request` for anything else. */
+  /** Creates a transcript from its stored form, parsed or not. Throws `invalid_request` for anything else. */
   static fromJSON(stored: unknown): Transcript {
     const { messages } = fieldsOf(typeof stored === "string" ? parse(stored) : stored, "a transcript");
     if (!Array.isArray(messages)) throw invalid("a transcript has no messages");
@@ -64,24 +65,25 @@ export class Transcript {
     return this.#messages.findLast(({ role }) => role === "assistant");
   }
 
-  /** The estimates of all messages together. */
+  /** Returns the sum of the estimates of all messages. */
   estimateTokens(): number {
     return this.#messages.reduce((tokens, message) => tokens + message.estimateTokens(), 0);
   }
 
-  /** See `toOpenAIMessages`. */
+  /** Calls `toOpenAIMessages`. */
   toOpenAIMessages(): OpenAIMessage[] {
     return toOpenAIMessages(this.#messages);
   }
 
-  /** See `toAnthropicMessages`. */
+  /** Calls `toAnthropicMessages`. */
   toAnthropicMessages(reader?: MessageOrigin): AnthropicMessages {
     return toAnthropicMessages(this.#messages, reader);
   }
 
   /**
-   * Drops the oldest messages until the rest is within the budget, by the rules of `truncateMessages`, and says
-   * what was dropped. What must stay does so even if it alone is over the budget: then `fits` is false.
+   * Drops the oldest messages until the rest is within the budget, by the rules of `truncateMessages`, and
+   * returns what was dropped. Messages that must stay do so even if they alone exceed the budget: then `fits`
+   * is false.
    */
   truncateToBudget(maxTokens: number): Truncation {
     const tokens = this.estimateTokens();
@@ -91,7 +93,7 @@ export class Transcript {
     return truncation;
   }
 
-  /** Puts knowledge behind the instructions, in the place of what was put there before. */
+  /** Inserts knowledge after the instructions, replacing what was inserted before. */
   injectKnowledgeContext(context: string): void {
     const message = TranscriptMessage.system(`${knowledgeMarker}\n${context}`);
     const before = this.#messages.findIndex(
@@ -101,7 +103,7 @@ export class Transcript {
     else this.#messages.splice(this.#messages[0]?.role === "system" ? 1 : 0, 0, message);
   }
 
-  /** Figures for a log line, all as texts. */
+  /** Returns figures for a log line, all as strings. */
   metadata(): Record<string, string> {
     const calls = this.#messages.reduce((count, { toolCalls }) => count + toolCalls.length, 0);
     const results = this.#messages.filter(({ role }) => role === "tool").length;

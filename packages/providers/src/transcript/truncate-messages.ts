@@ -1,18 +1,18 @@
 import type { TranscriptMessage } from "./transcript-message.js";
 
-/** What stays of a transcript, and what does not. */
+/** The kept and the dropped part of a transcript. */
 export interface Truncation {
   /** In order. */
   readonly kept: readonly TranscriptMessage[];
   /** In order. */
   readonly dropped: readonly TranscriptMessage[];
-  /** The estimate of what stays. */
+  /** The token estimate of the kept messages. */
   readonly tokens: number;
-  /** False where not even what must stay is within the budget. */
+  /** False if even the messages that must stay exceed the budget. */
   readonly fits: boolean;
 }
 
-/** An input, or an answer with the results of its calls: taken or left as a whole. */
+/** An input, or an answer with the results of its calls: kept or dropped as a whole. */
 interface Piece {
   readonly kind: "input" | "step";
   /** Places in the transcript, ascending. */
@@ -22,9 +22,10 @@ interface Piece {
 type Turn = readonly Piece[];
 
 /**
- * The newest part of a transcript that fits a budget. Instructions in front always stay, and so does the newest
- * input with the newest answer to it. Older turns go as wholes, the oldest first; a turn that is too long by itself
- * loses its oldest answers. No cut parts a call from its result. A larger budget never keeps less.
+ * Returns the newest part of a transcript that fits a budget. Instructions at the start always stay, and so
+ * does the newest input with the newest answer to it. Older turns are dropped as wholes, the oldest first; a
+ * turn that is too long by itself loses its oldest answers. No cut separates a call from its result. A larger
+ * budget never keeps less.
  */
 export function truncateMessages(messages: readonly TranscriptMessage[], maxTokens: number): Truncation {
   const tokensAt = messages.map((message) => message.estimateTokens());
@@ -48,11 +49,11 @@ export function truncateMessages(messages: readonly TranscriptMessage[], maxToke
   };
 }
 
-/** Stretches of places in the order of taking; the first must stay. */
+/** Returns groups of places in the order in which they are kept; the first must stay. */
 function orderSlots(turns: readonly Turn[]): number[][] {
   const slots: number[][] = [];
-  // A turn that has only its input yet takes the turn before it along, so that a long turn is not forgotten as
-  // a whole by the message that follows it.
+  // A turn that has only its input so far is kept together with the turn before it, so that the message after
+  // a long turn does not cause that whole turn to be dropped.
   let isCutAtSteps = true;
   for (const [age, turn] of turns.toReversed().entries()) {
     const steps = turn.filter(({ kind }) => kind === "step");
@@ -73,8 +74,9 @@ function orderSlots(turns: readonly Turn[]): number[][] {
 }
 
 /**
- * The turns behind the instructions. A turn is an input with what follows until the next one. A result that
- * comes late ties everything from its call on: turns become one, and answers between call and result one piece.
+ * Groups the messages after the instructions into turns. A turn is an input with what follows until the next
+ * one. A late result ties everything from its call on: turns become one, and answers between call and result
+ * one piece.
  */
 function groupTurns(messages: readonly TranscriptMessage[], from: number): Turn[] {
   const turnOf: number[] = [];
@@ -123,7 +125,7 @@ interface Tie {
   readonly to: number;
 }
 
-/** For each number the first of those that it is tied to. */
+/** Returns, for each number, the first of those that it is tied to. */
 function headsOf(count: number, ties: readonly Tie[]): number[] {
   const reach: number[] = [];
   for (const { from, to } of ties) reach[from] = Math.max(reach[from] ?? 0, to);

@@ -5,9 +5,9 @@ import { type FilesOptions, openRoot } from "./root.js";
 export type { FilesOptions } from "./root.js";
 
 /**
- * Two tools that let the model look at the files below one folder, and nothing else: `list_files` and
+ * Creates two tools that let the model read the files below one folder, and nothing else: `list_files` and
  * `read_file`. Read-only. Paths that leave the folder, by `..`, by an absolute path or through a link, are
- * refused; so are devices and pipes. What is read is bounded.
+ * refused; so are devices and pipes. The amount read is bounded.
  */
 export function fileTools(options: FilesOptions): readonly [Tool<{ path?: string }>, Tool<ReadInput>] {
   const root = openRoot(options);

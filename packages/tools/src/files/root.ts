@@ -6,16 +6,16 @@ import { isParleyError, ParleyError } from "@parley/core/errors";
 export interface FilesOptions {
   /** The folder that may be read. */
   readonly root: string;
-  /** The most bytes that are read of one file; the rest is said to be left out. Default 200,000. */
+  /** Maximum bytes read from one file; a note says that the rest is omitted. Default 200,000. */
   readonly maxBytes?: number;
-  /** The most names that are listed of one folder. Default 500. */
+  /** Maximum number of names listed for one folder. Default 500. */
   readonly maxEntries?: number;
 }
 
-/** A folder and the two things that may be done below it. */
+/** A folder and the two operations allowed below it. */
 export interface Root {
   list(path: string, signal: AbortSignal): Promise<string>;
-  /** Undefined for what is not text. */
+  /** Returns undefined for a file that is not text. */
   read(path: string, signal: AbortSignal): Promise<string | undefined>;
 }
 
@@ -24,8 +24,8 @@ export function openRoot(options: FilesOptions): Root {
   const root = resolve(options.root);
 
   /**
-   * The real place of a path, checked twice: as it is written, and after all links are followed. The second
-   * check is what counts; the first gives the clearer message.
+   * Returns the real location of a path, checked twice: as it is written, and after all links are followed.
+   * The second check is the decisive one; the first gives the clearer message.
    */
   const locate = async (path: string): Promise<Place> => {
     if (path.includes("\0")) throw new ParleyError("tool_failed", "A path has no NUL characters");
@@ -41,10 +41,13 @@ export function openRoot(options: FilesOptions): Root {
     return { real, realRoot };
   };
 
-  /** Opens what lies at a path, and looks where that really is: folders may have given way to links since the check. */
+  /**
+   * Opens the file at a path, and checks its real location: folders may have been replaced by links since the
+   * first check.
+   */
   const openInside = async (path: string): Promise<FileHandle> => {
     const { real, realRoot } = await locate(path);
-    // Not blocking on a pipe, and not following a link that was put there since the check.
+    // Not blocking on a pipe, and not following a link that was created since the check.
     const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
     const file = await open(real, flags).catch((error: unknown) => {
       throw new ParleyError("tool_failed", messageOf(path, error));
@@ -55,7 +58,10 @@ export function openRoot(options: FilesOptions): Root {
     throw new ParleyError("tool_failed", outside(path));
   };
 
-  /** The names in a folder: of the very one that was looked at, where the system lets it be read once it is open. */
+  /**
+   * Returns the names in a folder: of exactly the folder that was checked, if the system can read an open
+   * folder.
+   */
   const namesIn = async (path: string) => {
     if (process.platform !== "linux") return readdir((await locate(path)).real, { withFileTypes: true });
     const folder = await openInside(path);
@@ -108,7 +114,10 @@ interface Place {
   readonly realRoot: string;
 }
 
-/** Where an open file lies. Linux says it outright; elsewhere the path is followed again, and must lead to this file. */
+/**
+ * Returns the location of an open file. Linux reports it directly; elsewhere the path is resolved again, and
+ * must lead to this file.
+ */
 async function placeOf(file: FileHandle, real: string): Promise<string | undefined> {
   if (process.platform === "linux") return readlink(`/proc/self/fd/${file.fd}`);
   const again = await realpath(real);
@@ -128,7 +137,7 @@ function codeOf(error: unknown): unknown {
   return typeof error === "object" && error !== null && "code" in error ? error.code : undefined;
 }
 
-/** Says what is wrong without naming the folder's place on this machine. */
+/** Describes an error without the folder's location on this machine. */
 function messageOf(path: string, error: unknown): string {
   const code = codeOf(error);
   if (code === "ENOENT") return `${path} does not exist`;

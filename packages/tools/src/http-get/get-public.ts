@@ -2,13 +2,15 @@ import { ParleyError } from "@parley/core/errors";
 import { GuardedRequestError, guardedRefusal, requestGuarded } from "@parley/http/node";
 
 export interface FetchLimits {
-  /** The most bytes that are read; the rest is left out. Default 200,000. */
+  /** Maximum bytes read; the rest is omitted. Default 200,000. */
   readonly maxBytes?: number;
   /** Default 15,000. */
   readonly timeoutMs?: number;
   /** Default 3. */
   readonly maxRedirects?: number;
-  /** Which addresses may be connected to. Default: public ones. For tests and closed networks. */
+  /**
+   * Returns true for addresses that may be connected to. Default: public ones. For tests and closed networks.
+   */
   readonly isAllowedAddress?: (address: string) => boolean;
 }
 
@@ -23,7 +25,7 @@ const headers = {
   "user-agent": "parley",
 };
 
-/** Fetches a page of an allowed host at an allowed address. An error says what was refused and why. */
+/** Fetches a page of an allowed host at an allowed address. An error states what was refused and why. */
 export async function getPublic(
   address: string,
   isAllowedHost: (host: string) => boolean,
@@ -33,7 +35,7 @@ export async function getPublic(
   const { maxRedirects = 3, maxBytes = 200_000, timeoutMs = 15_000, isAllowedAddress } = limits;
   let url = address;
   for (let redirects = 0; ; redirects += 1) {
-    // The form of the URL comes first: the host of what is no URL cannot be looked for on a list.
+    // The URL's form is checked first: an invalid URL has no host to find on the list.
     const refusal = guardedRefusal(url, () => true);
     if (refusal !== undefined) throw new ParleyError("tool_failed", refusal);
     const { hostname, href } = new URL(url);

@@ -2,14 +2,14 @@ import { type Tool, toolOutput } from "@parley/core/turn";
 import { type FetchLimits, getPublic } from "./get-public.js";
 
 export interface HttpGetOptions extends FetchLimits {
-  /** Hosts that may be asked, such as `example.com`; `*.example.com` also lets its subdomains in. */
+  /** Hosts that may be requested, such as `example.com`; `*.example.com` also allows its subdomains. */
   readonly allow: readonly string[];
 }
 
 /**
- * Lets the model read pages of hosts that are on a list. Nothing else is reached: every redirect is checked
- * again, and a name that resolves to a private address is refused, at the moment of connecting, so that it
- * cannot change in between.
+ * Creates a tool that lets the model read pages of allowed hosts. Nothing else is reached: every redirect is
+ * checked again, and a name that resolves to a private address is refused, at the moment of connecting, so
+ * that it cannot change in between.
  */
 export function httpGetTool(options: HttpGetOptions): Tool<{ url: string }> {
   const allowed = (host: string) => options.allow.some((pattern) => matches(pattern, host));

@@ -3,12 +3,15 @@ import { AsyncLocalStorage } from "node:async_hooks";
 /** Ends the call that a request belongs to. */
 const endCall = new AsyncLocalStorage<(error: Error) => void>();
 
-/** Makes a call whose requests can end it: the client passes over answers that break off, and would wait for its timeout. */
+/**
+ * Runs a call whose requests can end it: the client ignores responses that break off, and would wait for its
+ * timeout.
+ */
 export function withCallEnd<T>(end: (error: Error) => void, call: () => Promise<T>): Promise<T> {
   return endCall.run(end, call);
 }
 
-/** Bytes of an answer exceeded the bound. */
+/** Thrown if a response exceeds the bound. */
 class AnswerTooLarge extends Error {
   constructor(bytes: number) {
     super(`The server's answer has more than ${bytes} bytes`);
@@ -17,8 +20,8 @@ class AnswerTooLarge extends Error {
 }
 
 /**
- * A `fetch` for one address: answers are counted, and broken off when they exceed the bound; redirects are not followed,
- * because the headers are for this address alone.
+ * Creates a `fetch` for one address: the bytes of a response are counted, and it is cut off when they exceed
+ * the bound; redirects are not followed, because the headers are for this address alone.
  */
 export function boundedFetch(answerBytes: number, inner: typeof fetch = fetch): typeof fetch {
   return async (input, init) => {
@@ -29,7 +32,7 @@ export function boundedFetch(answerBytes: number, inner: typeof fetch = fetch): 
       throw new Error("The server redirects, which is not followed; name the address it leads to");
     }
     if (response.body === null) return response;
-    // Notifications come over one stream for hours: each event is bounded there, not their sum.
+    // Notifications arrive over one stream for hours: each event is bounded there, not their sum.
     const isEvents = response.headers.get("content-type")?.startsWith("text/event-stream") ?? false;
     const counted = response.body.pipeThrough(
       isEvents ? eventCounter(answerBytes, end) : counter(answerBytes, end),

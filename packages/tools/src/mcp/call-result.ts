@@ -1,18 +1,21 @@
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/client";
 import { type ToolFile, type ToolOutput, toolOutput } from "@parley/core/turn";
 
-/** Turns the result of a call into a text for the model, within a bound. Bytes are files beside it, named and never written out. */
+/**
+ * Converts the result of a call to text for the model, within a bound. Binary content becomes separate files,
+ * only named in the text.
+ */
 export function readResult(result: CallToolResult, most: number): ToolOutput {
   const blocks = result.content ?? [];
   const texts = blocks.map(textOf).filter((text) => text !== "");
-  // The standard asks for the same content as text; a server that sends none has only this.
+  // The standard requires the same content as text; a server that sends none has only this.
   if (texts.length === 0 && result.structuredContent !== undefined) {
     texts.push(JSON.stringify(result.structuredContent));
   }
   return toolOutput(bounded(texts.join("\n"), most), result.isError === true, blocks.flatMap(filesOf));
 }
 
-/** The files of a block: they are stored, and shown to models that take them. */
+/** Returns the files of a block: they are stored, and shown to models that accept them. */
 function filesOf(block: ContentBlock): ToolFile[] {
   if (block.type === "image" || block.type === "audio") {
     return [{ mediaType: plainLine(block.mimeType), data: Buffer.from(block.data, "base64") }];
@@ -42,7 +45,7 @@ function textOf(block: ContentBlock): string {
   }
 }
 
-/** Bytes that base64 stands for. */
+/** Returns the number of bytes that base64 encodes. */
 function byteLength(base64: string): number {
   return Math.floor((base64.replace(/=+$/, "").length * 3) / 4);
 }
@@ -54,7 +57,7 @@ function plainLine(text: string): string {
 function bounded(text: string, most: number): string {
   if (text.length <= most) return text;
   const cut = text.slice(0, most);
-  // Not between the two halves of a character.
+  // Do not cut between the two halves of a surrogate pair.
   const end = /[\uD800-\uDBFF]$/.test(cut) ? cut.slice(0, -1) : cut;
   return `${end}\n[cut: ${text.length - end.length} of ${text.length} characters are left out]`;
 }

@@ -7,12 +7,13 @@ import { toolName } from "./tool-names.js";
 /** Runs a tool of a server. */
 export type CallTool = (tool: string, input: unknown, context: ToolContext) => Promise<unknown>;
 
-/** Characters that are not shown, or that change how what follows is shown. */
+/** Characters that are invisible, or that change how the following text is shown. */
 const hiddenCharacters = /[\p{Cf}\p{Cs}\p{Zl}\p{Zp}]|(?![\n\t])\p{Cc}/gu;
 
 /**
- * A tool of a server as the model and people see it. Everything that the server says about it is data: bounded, without
- * hidden characters, and with the server's name before it. Undefined where its schema is too large.
+ * Describes a server's tool for the model and for people. Everything that the server states about it is data:
+ * bounded, without hidden characters, and prefixed with the server's name. Undefined if its schema is too
+ * large.
  */
 export function describeTool(
   server: { readonly name: string; readonly config: McpServerConfig },
@@ -38,8 +39,9 @@ export function describeTool(
 }
 
 /**
- * When calls ask, and whether an interrupted one may be made again. The file decides; without its word the annotations do,
- * which are claims of the server: only a trusted one lets calls run unasked or repeats them.
+ * Returns when calls need approval, and whether an interrupted one may be retried. The configuration decides;
+ * without a setting the annotations do, which are claims of the server: only a trusted server's calls run
+ * without approval or are retried.
  */
 function policyOf(
   annotations: NonNullable<ListedTool["annotations"]>,

@@ -13,14 +13,14 @@ afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end();
 });
 
-/** A server of the official SDK, with sessions, and what it was asked. */
+/** A server of the official SDK, with sessions, which records its requests. */
 class HttpToolServer {
   readonly requests: { readonly method: string; readonly authorization: string | undefined }[] = [];
   readonly #sessions = new Map<string, StreamableHTTPServerTransport>();
   readonly #http: Server;
   calls = 0;
   redirectTo: string | undefined;
-  /** The id of the store that it claims to be a Parley of. */
+  /** The id of the store that it claims to serve as a Parley server. */
   store: string | undefined;
 
   constructor() {
@@ -36,7 +36,7 @@ class HttpToolServer {
     return `http://127.0.0.1:${(this.#http.address() as AddressInfo).port}/mcp`;
   }
 
-  /** As after a restart. */
+  /** Drops all sessions, as after a restart. */
   forgetSessions(): void {
     this.#sessions.clear();
   }
@@ -145,7 +145,7 @@ describe("tools of a server over HTTP", () => {
     expect(own.tools("me")).toEqual([]);
     expect(await call(parley("store-2"), "count")).toBe("1");
     expect(await call(connect(url), "count")).toBe("2");
-    // It is not tried again: with this pace it would have been, and would now be taken.
+    // It is not tried again: at this retry interval it would have been, and would now succeed.
     server.store = undefined;
     expect(await call(connect(url), "count")).toBe("3");
     expect(own.servers()[0]?.state).toBe("failed");

@@ -17,16 +17,16 @@ import { authorizedFetch, type OwnerTokens } from "./oauth/authorized-fetch.js";
 import { NeedsLogin } from "./oauth/login-error.js";
 import type { McpServerConfig } from "./server-config.js";
 
-/** The last lines that a process wrote to its error output, for people who look for the fault. */
+/** Maximum characters kept of a process's error output, for diagnosis. */
 const errorCharacters = 2_000;
 
-/** Milliseconds that the error output of a process is waited for after its end: it may come later than the end. */
+/** Milliseconds to wait for the error output of a process after its end: it may arrive later than the end. */
 const errorsMs = 1_000;
 
-/** A call whose server was gone before it received it: it may be made again. */
+/** A call whose server was gone before it received it: it may be retried. */
 export class NotSent extends Error {}
 
-/** The server offers the conversations of the very store that its tools would be used for. */
+/** Thrown if the server offers the conversations of the same store that its tools would be used for. */
 export class OwnServer extends Error {
   constructor() {
     super(
@@ -36,24 +36,24 @@ export class OwnServer extends Error {
   }
 }
 
-/** Whom a connection serves, and who is told of it. */
+/** The scope that a connection serves, and the callbacks for its changes. */
 export interface ConnectionScope {
   readonly listChanged: () => void;
   readonly closed: (why: string) => void;
   /** Identifies the store that the tools are used for. */
   readonly identity?: (() => Promise<string>) | undefined;
   readonly fetch?: typeof fetch | undefined;
-  /** The tokens of the owner that it is for, where owners log in at the server. */
+  /** The tokens of the owner that it is for, if owners log in at the server. */
   readonly tokens?: OwnerTokens | undefined;
 }
 
-/** One connection to a server: from its start to its first failure, never used again after that. */
+/** One connection to a server: from its start to its first failure, never reused after that. */
 export class McpConnection {
   readonly #client: Client;
   readonly #limits: McpLimits;
   readonly #config: McpServerConfig;
   readonly #on: ConnectionScope;
-  /** The calls under way, by the conversations that they belong to. */
+  /** The calls in progress, by the conversations that they belong to. */
   readonly #calls = new Set<ToolContext>();
   #errors = "";
   #errorsEnd: Promise<unknown> = Promise.resolve();
@@ -80,7 +80,7 @@ export class McpConnection {
     this.#client.setRequestHandler("elicitation/create", ({ params }) => this.#ask(params));
   }
 
-  /** Connects and reads the list of tools. What fails leaves nothing behind. */
+  /** Connects and reads the list of tools. A failure leaves nothing behind. */
   async open(): Promise<readonly ListedTool[]> {
     try {
       await this.#client.connect(this.#transport(), { timeout: this.#limits.connectMs });
@@ -103,7 +103,7 @@ export class McpConnection {
     if (store?.id !== undefined && store.id === (await this.#on.identity?.())) throw new OwnServer();
   }
 
-  /** Reads the tools, page by page, up to as many as are offered. */
+  /** Reads the tools, page by page, up to the maximum number. */
   async list(): Promise<readonly ListedTool[]> {
     const tools: ListedTool[] = [];
     let cursor: string | undefined;
@@ -117,7 +117,7 @@ export class McpConnection {
     return tools.slice(0, this.#limits.tools);
   }
 
-  /** Calls a tool. Progress goes to those who watch; stop cancels it on the server. */
+  /** Calls a tool. Progress goes to the turn's subscribers; a stop cancels the call on the server. */
   async call(name: string, input: unknown, context: ToolContext): Promise<CallToolResult> {
     const own = new AbortController();
     const signal = AbortSignal.any([context.signal, own.signal]);
@@ -183,8 +183,9 @@ export class McpConnection {
   }
 
   /**
-   * Asks the user a question of the server, for the call that runs. With calls of several conversations under way nobody
-   * can say whose question it is: then it is canceled, because one user must not answer for another.
+   * Asks the user a question of the server, for the running call. With calls of several conversations in
+   * progress it is unknown whose question it is: then it is canceled, because one user must not answer for
+   * another.
    */
   async #ask(params: { readonly message: string; readonly requestedSchema?: unknown }) {
     const [context, ...others] = this.#calls;
@@ -202,7 +203,7 @@ export class McpConnection {
   }
 }
 
-/** A server over HTTP that was started again does not know the connection: the call did not reach it. */
+/** Returns true if a restarted HTTP server does not know the session: the call did not reach it. */
 function isUnknownSession(error: unknown): boolean {
   return error instanceof SdkHttpError && error.data?.status === 404;
 }

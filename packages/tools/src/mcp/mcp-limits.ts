@@ -1,27 +1,33 @@
-/** Bounds of what servers may do. */
+/** Limits for servers of tools. */
 export interface McpLimits {
-  /** Milliseconds that a connection may take, with the first list of tools. */
+  /** Milliseconds for connecting, including the first list of tools. */
   readonly connectMs: number;
-  /** Milliseconds that one call may take without progress, where the server's own setting is absent, and in all. */
+  /** Milliseconds for one call without progress, if the server has no setting of its own, and in total. */
   readonly callMs: number;
   readonly longestCallMs: number;
-  /** Bytes of one answer over HTTP, and of a line over stdio: more closes the connection. */
+  /** Bytes of one response over HTTP, and of a line over stdio: more closes the connection. */
   readonly answerBytes: number;
-  /** Characters of a result that the model is given. */
+  /** Characters of a result that are passed to the model. */
   readonly resultCharacters: number;
-  /** Tools of one server; further ones are left out. */
+  /** Tools of one server; further ones are omitted. */
   readonly tools: number;
-  /** Characters of a tool's description, and bytes of its schema: a longer one is cut, a larger one left out. */
+  /**
+   * Characters of a tool's description, and bytes of its schema: a longer description is cut, a tool with a
+   * larger schema omitted.
+   */
   readonly descriptionCharacters: number;
   readonly schemaBytes: number;
-  /** Pause before a lost server is connected again, at first and at most; it doubles. */
+  /** Initial and maximum wait before a lost server is connected again; it doubles. */
   readonly retryMs: number;
   readonly longestRetryMs: number;
-  /** A changed list is read at most so often. */
+  /** Minimum interval between reads of a changed list. */
   readonly listMs: number;
   /** Milliseconds that a turn waits for the servers that its owner has logged in at. */
   readonly readyMs: number;
-  /** Milliseconds after its last turn when an owner's connections are ended, and the most owners that have some. */
+  /**
+   * Milliseconds after its last turn when an owner's connections are closed, and the maximum number of
+   * connected owners.
+   */
   readonly idleMs: number;
   readonly owners: number;
 }

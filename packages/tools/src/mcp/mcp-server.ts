@@ -11,16 +11,16 @@ import { matchesAny } from "./tool-names.js";
 
 export type ServerInfo = ReturnType<ToolSource["servers"]>[number];
 
-/** What a server is kept connected for. */
+/** The scope that a server is connected for. */
 export interface ServerScope {
   readonly name: string;
   readonly config: McpServerConfig;
   readonly limits: McpLimits;
   /** Identifies the store that the tools are used for. */
   readonly identity?: (() => Promise<string>) | undefined;
-  /** Sends what goes to servers over HTTP. */
+  /** Sends the requests to servers over HTTP. */
   readonly fetch?: typeof fetch | undefined;
-  /** The owner that it is for, and that one's tokens, where owners log in at the server. */
+  /** The owner that it is for, and that owner's tokens, if owners log in at the server. */
   readonly owner?: string | undefined;
   readonly tokens?: OwnerTokens | undefined;
 }
@@ -42,7 +42,7 @@ export class McpServer {
     void this.#connect();
   }
 
-  /** The same list as long as nothing changes. */
+  /** Returns the same array as long as nothing changes. */
   get tools(): readonly Tool<never>[] {
     return this.#tools;
   }
@@ -107,7 +107,8 @@ export class McpServer {
       this.#problem = undefined;
       this.#offer(listed);
     } catch (error) {
-      // The file names it, so it stays refused until the file is changed; a login makes a server anew.
+      // The configuration names it, so it stays refused until the configuration changes; a login creates a
+      // new server.
       if (error instanceof OwnServer || error instanceof NeedsLogin) this.#isClosed = true;
       this.#needsLogin = error instanceof NeedsLogin;
       this.#lost(error instanceof Error ? error.message : String(error));
@@ -119,7 +120,7 @@ export class McpServer {
       const listed = await connection.list();
       if (this.#connection === connection) this.#offer(listed);
     } catch {
-      // The list stays as it was; a connection that is broken says so itself.
+      // The list stays as it was; a broken connection reports itself.
     }
   }
 
@@ -133,7 +134,7 @@ export class McpServer {
       .filter((tool) => tool !== undefined);
   }
 
-  /** Ends a connection whose login is over: it is of no use until its owner logs in again. */
+  /** Closes a connection whose login has ended: it is useless until its owner logs in again. */
   async #leave(connection: McpConnection): Promise<void> {
     this.#isClosed = true;
     this.#needsLogin = true;
@@ -141,7 +142,7 @@ export class McpServer {
     await connection.close();
   }
 
-  /** Forgets the connection, and plans the next one. */
+  /** Drops the connection, and schedules the next one. */
   #lost(problem: string): void {
     this.#connection = undefined;
     if (this.#tools.length > 0) this.#tools = [];
@@ -155,7 +156,7 @@ export class McpServer {
 
   async #call(name: string, input: unknown, context: ToolContext): Promise<unknown> {
     const { owner } = this.#scope;
-    // Lists of tools are an owner's own; should one reach another's turn, its login still does not.
+    // Lists of tools belong to one owner; if one reached another owner's turn, its login still would not.
     if (owner !== undefined && context.owner !== owner) throw new Error("This tool is another owner's");
     for (let isAgain = false; ; isAgain = true) {
       const connection = this.#connection;

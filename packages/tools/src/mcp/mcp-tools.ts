@@ -9,21 +9,24 @@ import { ToolLists } from "./tool-lists.js";
 import { isServerName } from "./tool-names.js";
 
 export interface McpToolsOptions {
-  /** By name. The names stand before those of their tools. */
+  /** By name. The names prefix those of their tools. */
   readonly servers: Readonly<Record<string, McpServerConfig>>;
   readonly limits?: Partial<McpLimits>;
-  /** Identifies the store that the tools are used for: a Parley on the same store, as a server of tools, is refused. */
+  /**
+   * Identifies the store that the tools are used for: a Parley server on the same store is refused as a
+   * server of tools.
+   */
   readonly identity?: () => Promise<string>;
-  /** Sends what goes to servers over HTTP. Default: the global one. */
+  /** Sends the requests to servers over HTTP. Default: the global one. */
   readonly fetch?: typeof fetch;
   /** Keeps the logins of owners, for servers with `auth: "oauth"`. */
   readonly secrets?: Secrets;
 }
 
 /**
- * Offers the tools of servers that speak the Model Context Protocol. They are connected in the background: a server that is
- * slow, fails or dies holds up nothing, its tools are absent until it is back. A process is shared by all owners of the node;
- * a server that owners log in at has a connection for each of them.
+ * Offers the tools of Model Context Protocol servers. They are connected in the background: a server that is
+ * slow, fails or dies blocks nothing, its tools are absent until it is back. A process is shared by all
+ * owners of the node; a server that owners log in at has a connection for each of them.
  */
 export function createMcpTools(options: McpToolsOptions): ToolSource {
   const { servers, identity, secrets, fetch } = options;

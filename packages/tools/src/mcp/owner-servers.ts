@@ -7,7 +7,7 @@ import type { HttpServer } from "./server-config.js";
 /** A server with the login of one owner. */
 interface Connected {
   readonly server: McpServer;
-  /** The version of the login that it was connected with. A token that was renewed is the same login. */
+  /** The version of the login that it was connected with. A renewed token keeps the login. */
   readonly login: string;
 }
 
@@ -28,8 +28,8 @@ export interface OwnerServersOptions {
 }
 
 /**
- * Connects each owner to the servers that it has logged in at, with its own tokens. A connection is made when a turn of the
- * owner begins, and ended when the owner has been away for a while.
+ * Connects each owner to the servers that it has logged in at, with its own tokens. A connection is opened
+ * when a turn of the owner starts, and closed when the owner has been idle for a while.
  */
 export class OwnerServers {
   readonly logins: OAuthLogins;
@@ -44,7 +44,7 @@ export class OwnerServers {
     this.#sweep = setInterval(() => this.#endIdle(), options.limits.idleMs / 2).unref();
   }
 
-  /** The servers that an owner is connected to, in the order of the configuration. */
+  /** Returns the servers that an owner is connected to, in the order of the configuration. */
   of(owner: string): readonly McpServer[] {
     const known = this.#owners.get(owner);
     if (known === undefined) return [];
@@ -52,7 +52,7 @@ export class OwnerServers {
     return Object.keys(this.#options.servers).flatMap((name) => known.servers.get(name)?.server ?? []);
   }
 
-  /** The state of all servers that owners log in at. Without an owner: nobody is logged in. */
+  /** Returns the state of all servers that owners log in at. Without an owner, none is logged in. */
   infos(owner: string | undefined): ServerInfo[] {
     const known = owner === undefined ? undefined : this.#owners.get(owner);
     return Object.keys(this.#options.servers).map((name) => {
@@ -64,7 +64,10 @@ export class OwnerServers {
     });
   }
 
-  /** Connects an owner to what it has logged in at, on this node or another one, and gives that a moment. */
+  /**
+   * Connects an owner to the servers that it has logged in at, on this or another node, and waits a moment
+   * for them.
+   */
   async ready(owner: string, signal: AbortSignal): Promise<void> {
     const { readyMs } = this.#options.limits;
     const end = new AbortController();
@@ -78,7 +81,7 @@ export class OwnerServers {
     }
   }
 
-  /** Takes a login that has changed here into account: the next turn connects with it. */
+  /** Applies a login that has changed on this node: the next turn connects with it. */
   renew(owner: string, server: string): void {
     const known = this.#owners.get(owner);
     const connected = known?.servers.get(server);
@@ -134,7 +137,7 @@ export class OwnerServers {
     for (const [owner, { usedAt }] of this.#owners) if (usedAt < before) this.#end(owner);
   }
 
-  /** Ends those that were away longest where there are too many. */
+  /** Removes the owners that were idle longest if there are too many. */
   #endSurplus(): void {
     const surplus = this.#owners.size - this.#options.limits.owners;
     if (surplus <= 0) return;

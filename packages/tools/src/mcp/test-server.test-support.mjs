@@ -1,4 +1,4 @@
-// A server of tools for tests, made with the first generation of the official SDK: `node <this> [what it does wrong]`.
+// A server of tools for tests, made with the first generation of the official SDK: `node <this> [fault]`.
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
 import { z } from "zod";

@@ -3,7 +3,7 @@ import type { McpServer } from "./mcp-server.js";
 
 type Tools = readonly Tool<never>[];
 
-/** The lists of several servers as one, which stays the same as long as they do. */
+/** Merges the lists of several servers into one, which stays the same array as long as they do. */
 export class ToolLists {
   readonly #servers: readonly McpServer[];
   readonly #merged = new WeakMap<Tools, { readonly from: readonly Tools[]; readonly tools: Tools }>();
@@ -14,7 +14,7 @@ export class ToolLists {
     this.#servers = servers;
   }
 
-  /** The tools of the servers that all owners share. */
+  /** Returns the tools of the servers that all owners share. */
   shared(): Tools {
     const lists = this.#servers.map((server) => server.tools);
     if (!isSame(lists, this.#seen)) {
@@ -24,7 +24,7 @@ export class ToolLists {
     return this.#shared;
   }
 
-  /** The same with those of one owner behind them. */
+  /** Returns the shared tools followed by those of one owner. */
   of(own: readonly McpServer[]): Tools {
     const lists = [this.shared(), ...own.map((server) => server.tools)].filter(({ length }) => length > 0);
     const [, first] = lists;

@@ -4,8 +4,9 @@ const longestName = 64;
 const hashLength = 8;
 
 /**
- * The name by which the model calls a tool: `server__tool`, in the characters and the length that every provider takes.
- * A name that has to be changed ends with a hash of the original, so that two that differ stay apart.
+ * Returns the name by which the model calls a tool: `server__tool`, in the characters and the length that
+ * every provider accepts. A name that must be changed ends with a hash of the original, so that different
+ * names stay different.
  */
 export function toolName(server: string, tool: string): string {
   const whole = `${server}__${tool}`;
@@ -15,12 +16,12 @@ export function toolName(server: string, tool: string): string {
   return `${plain.slice(0, longestName - hashLength - 1)}_${hash}`;
 }
 
-/** True where a name of a server can stand before the names of its tools. */
+/** Returns true if a server's name can prefix the names of its tools. */
 export function isServerName(name: string): boolean {
   return /^[a-zA-Z0-9-]+(_[a-zA-Z0-9-]+)*$/.test(name) && name.length <= 32;
 }
 
-/** True where a name matches one of the patterns, in which `*` stands for any characters. */
+/** Returns true if a name matches one of the patterns, in which `*` matches any characters. */
 export function matchesAny(patterns: readonly string[], name: string): boolean {
   return patterns.some((pattern) => {
     const source = pattern.split("*").map((text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));

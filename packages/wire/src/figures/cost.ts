@@ -2,15 +2,15 @@ import type { OpenUnion } from "../json.js";
 
 /** Prices of a model, each for a million tokens. */
 export interface ModelPrices {
-  /** Of input that no cache held. */
+  /** Price of input that was not cached. */
   readonly input: number;
-  /** Of input that the provider's cache held. Absent: as `input`. */
+  /** Price of input from the provider's cache. Absent: as `input`. */
   readonly cachedInput?: number;
-  /** Of input that was written to the provider's cache. Absent: as `input`. */
+  /** Price of input that was written to the provider's cache. Absent: as `input`. */
   readonly cacheWrite?: number;
-  /** Of output, reasoning included. */
+  /** Price of output, including reasoning. */
   readonly output: number;
-  /** As ISO 4217 has it. Absent: `USD`. */
+  /** ISO 4217 code. Absent: `USD`. */
   readonly currency?: string;
 }
 
@@ -18,9 +18,9 @@ export interface ModelPrices {
 export interface Cost {
   /** In units of the currency, not in cents. */
   readonly amount: number;
-  /** As ISO 4217 has it. */
+  /** ISO 4217 code. */
   readonly currency: string;
-  /** `billed`: as the provider reported it. `estimated`: the reported tokens at the model's prices. */
+  /** `billed`: reported by the provider. `estimated`: the reported tokens at the model's prices. */
   readonly source: OpenUnion<"billed" | "estimated">;
 }
 
@@ -31,11 +31,11 @@ export interface CostAmount {
   readonly estimated: number;
 }
 
-/** Cost of several provider calls. Amounts are the cost of the calls whose cost is known: the others are not in them. */
+/** Cost of several provider calls. Amounts include only calls whose cost is known. */
 export interface CostSum {
   readonly calls: number;
   /** Calls of unknown cost, which is never counted as 0. */
   readonly unknownCalls: number;
-  /** One for each currency, in alphabetical order. Empty where no cost is known. */
+  /** One for each currency, in alphabetical order. Empty if no cost is known. */
   readonly amounts: readonly CostAmount[];
 }

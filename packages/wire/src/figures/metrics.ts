@@ -5,7 +5,7 @@ import type { TurnReason } from "../log/turn-reason.js";
 import type { CostSum } from "./cost.js";
 import type { Usage } from "./usage.js";
 
-/** How long one tool call took. */
+/** Duration of one tool call. */
 export interface ToolTiming {
   readonly toolCallId: string;
   readonly toolName: string;
@@ -15,15 +15,15 @@ export interface ToolTiming {
 }
 
 /**
- * Tokens and timing of one finished step. Equal to what its `usage` and `step-complete` events said live, so
- * a conversation that is opened later shows the same figures.
+ * Tokens and timing of one finished step. Equal to the live `usage` and `step-complete` events, so a
+ * conversation that is opened later shows the same figures.
  *
- * Where a first token was seen, `genTotalMs` is exactly `ttftMs + decodeMs`. Absent timings are unknown, not
+ * If a first token was seen, `genTotalMs` is exactly `ttftMs + decodeMs`. Absent timings are unknown, not
  * zero.
  */
 export interface StepMetrics {
   readonly stepId: StepId;
-  /** All 0 where the provider reported none, and no `usage` event said so. */
+  /** All 0 if the provider reported none; then there was no `usage` event. */
   readonly usage: Usage;
   /** From the start of the stream to the first text or reasoning. */
   readonly ttftMs?: number;
@@ -31,7 +31,7 @@ export interface StepMetrics {
   readonly decodeMs?: number;
   /** From the start of the stream to its end. */
   readonly genTotalMs?: number;
-  /** The time in which tools of the step ran; they run side by side. Waiting for decisions is not part of it. */
+  /** The time in which tools of the step ran; they run in parallel. Waiting for decisions is not included. */
   readonly toolMs?: number;
   /** The step's tools, in call order. */
   readonly tools?: readonly ToolTiming[];
@@ -39,14 +39,12 @@ export interface StepMetrics {
   readonly model?: string;
 }
 
-/**
- * Tokens and timing of one sealed turn: the lasting form of what its events said live, and equal to it.
- */
+/** Tokens and timing of one sealed turn: the stored form of its live events, and equal to them. */
 export interface TurnMetrics {
   readonly turnId: string;
-  /** The sum over all steps; all 0 where none was reported, which `done` leaves out. */
+  /** The sum over all steps; all 0 if none was reported, in which case `done` omits it. */
   readonly usage: Usage;
-  /** From the turn's start to its end, waiting included. */
+  /** From the turn's start to its end, including waiting. */
   readonly durationMs?: number;
   /** The part of it in which the turn waited for input and nothing ran. Absent: it did not wait. */
   readonly waitedMs?: number;
@@ -58,13 +56,15 @@ export interface TurnMetrics {
    * means unknown, which is never shown as 0.
    */
   readonly contextSize?: number;
-  /** Why the turn ended. */
+  /** Reason why the turn ended. */
   readonly reason?: OpenUnion<TurnReason>;
   /** The model that the turn was started with, as `credential/model`. */
   readonly model?: string;
-  /** Of a turn that had to return data: how its answer was judged. The data itself is its last text. */
+  /** For a turn that had to return data: the verdict on its answer. The data itself is its last text. */
   readonly output?: OutputVerdict;
-  /** Of all calls, compactions included. Absent: the cost of every call, one for each step, is unknown. */
+  /**
+   * Cost of all calls, including compactions. Absent: the cost of every call, one for each step, is unknown.
+   */
   readonly cost?: CostSum;
   /** Tokens of the compactions that the turn made; they are not part of `usage`. Absent: none, or not reported. */
   readonly compactionUsage?: Usage;

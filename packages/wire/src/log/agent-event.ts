@@ -10,20 +10,22 @@ import type { OutputInvalidEntry, TurnOutput } from "./output.js";
 import type { TurnReason } from "./turn-reason.js";
 
 /**
- * Everything the runtime tells the world while a turn runs. Told apart by `type`.
+ * An event that the runtime publishes while a turn runs. Discriminated by `type`.
  *
  * Order within a turn: `user-message`, `turn-start`; per step `reasoning-delta`s, `text-delta`s and
- * `tool-call`s as the model makes them, `usage`, `step-complete`, then `input-request`s, and in any order
- * `input-response`s, `tool-output`s and `tool-result`s, and at most one `steering`, or an `output-invalid`; then perhaps `error`; and always `done` and `turn-sealed`, also after a stop, a
- * failure or a crash. `status` stands outside: `active` before the turn, `idle` after it, unless the next turn
- * follows at once; and `active` with `waiting` in the middle of a turn that goes on when a request is answered.
- * `turn-progress` may come anywhere inside a turn.
+ * `tool-call`s as the model produces them, `usage`, `step-complete`, then `input-request`s, and in any order
+ * `input-response`s, `tool-output`s and `tool-result`s, and at most one `steering`, or an `output-invalid`;
+ * then perhaps `error`; and always `done` and `turn-sealed`, also after a stop, a failure or a crash.
+ * `status` is outside: `active` before the turn, `idle` after it, unless the next turn follows at once; and
+ * `active` with `waiting` in the middle of a turn that continues when a request is answered. `turn-progress`
+ * may occur anywhere inside a turn.
  *
- * What an event promises: `input-request`, `input-response`, `tool-result`, `output-invalid`, `steering` and `turn-sealed` are
- * durable when they are seen, and a tool starts only after its call, and the decision on it, are durable. A delta promises nothing: it is provisional, and after a crash
- * the stored text is a prefix of what was shown.
+ * Guarantees: `input-request`, `input-response`, `tool-result`, `output-invalid`, `steering` and
+ * `turn-sealed` are durable when they are seen, and a tool starts only after its call, and the decision on
+ * it, are durable. A delta guarantees nothing: it is provisional, and after a crash the stored text is a
+ * prefix of what was shown.
  *
- * Kinds may be added; a client ignores those it does not know.
+ * Types may be added; a client ignores those it does not know.
  */
 export type AgentEvent =
   | StatusEvent
@@ -45,7 +47,9 @@ export type AgentEvent =
   | TurnSteeringEvent
   | TurnProgressEvent;
 
-/** The conversation's status changed. Not journaled: it is told live and read from the metadata later. */
+/**
+ * The conversation's status changed. Not journaled: it is published live and read from the metadata later.
+ */
 export interface StatusEvent {
   readonly type: "status";
   readonly conversationId: string;
@@ -54,37 +58,37 @@ export interface StatusEvent {
   readonly waiting?: WaitingInfo;
 }
 
-/** The turn has begun. */
+/** The turn has started. */
 export interface TurnStartEvent {
   readonly type: "turn-start";
   readonly conversationId: string;
   readonly turnId: string;
-  /** The model that the turn asks, as `credential/model`. */
+  /** The model of the turn, as `credential/model`. */
   readonly model?: string;
   /** Epoch milliseconds. */
   readonly startedAt?: number;
 }
 
 /**
- * What opened the turn, and its first event: a watcher sees the prompt as early as the sender does. A sender
- * that already shows its own message recognises it by `messageId`.
+ * The input that opened the turn, and its first event: a watcher sees the prompt as early as the sender does.
+ * A sender that already shows its own message recognizes it by `messageId`.
  *
- * When several waiting messages open a turn together, `text` joins them and `messages` has each.
+ * When several queued messages open a turn together, `text` joins them and `messages` has each.
  */
 export interface TurnInputEvent {
   readonly type: "user-message";
   readonly conversationId: string;
   readonly turnId: string;
   readonly text: string;
-  /** The id under which the sender sent it; of the first one when there are several. */
+  /** The sender's id of the message; of the first one if there are several. */
   readonly messageId?: string;
   /** Epoch milliseconds. */
   readonly createdAt?: number;
-  /** Each message by itself, in order. Present when there is more than one. */
+  /** Each message separately, in order. Present if there is more than one. */
   readonly messages?: readonly DeliveredMessage[];
 }
 
-/** One user message, named by the id under which it was sent and under which it stands in the log. */
+/** One user message, with the id under which it was sent and is stored in the log. */
 export interface DeliveredMessage {
   readonly messageId: string;
   readonly text: string;
@@ -93,8 +97,8 @@ export interface DeliveredMessage {
 /**
  * More text of the answer. Provisional until its step is committed.
  *
- * Parts of one step may interleave: `stepId` and `partIndex` say which part the text belongs to, and the same
- * pair is on the stored chunk that replaces it.
+ * Parts of one step may interleave: `stepId` and `partIndex` identify the part that the text belongs to, and
+ * the same pair is on the stored chunk that replaces it.
  */
 export interface TurnTextDeltaEvent {
   readonly type: "text-delta";
@@ -115,7 +119,7 @@ export interface TurnReasoningDeltaEvent {
   readonly type: "reasoning-delta";
   readonly conversationId: string;
   readonly turnId: string;
-  /** The increment only; may be empty when it only brings `providerMetadata`. */
+  /** The increment only; may be empty if it only carries `providerMetadata`. */
   readonly delta: string;
   readonly stepId?: StepId;
   /** The message that the reasoning will be a part of. */
@@ -125,7 +129,7 @@ export interface TurnReasoningDeltaEvent {
   readonly providerMetadata?: ProviderMetadata;
 }
 
-/** The model asks for a tool. Its step's calls share `stepId`, here and in the stored chunks. */
+/** The model calls a tool. The calls of a step share `stepId`, here and in the stored chunks. */
 export interface TurnToolCallEvent {
   readonly type: "tool-call";
   readonly conversationId: string;
@@ -153,19 +157,19 @@ export interface TurnToolResultEvent {
   readonly stepId: StepId;
   readonly toolCallId: string;
   readonly toolName: string;
-  /** The text that the model is shown, exactly. */
+  /** The exact text that the model is shown. */
   readonly content: string;
   readonly isError: boolean;
   /** From dispatch to result, by the server's clock. */
   readonly durationMs?: number;
-  /** The tool was stopped, or its node went away, before it had answered: `content` only says so. */
+  /** True if the tool was stopped, or its node failed, before it had answered: `content` only says so. */
   readonly interrupted?: boolean;
-  /** The tool message that the result will be. */
+  /** The id that the result's tool message will have. */
   readonly messageId?: string;
   readonly providerMetadata?: ProviderMetadata;
 }
 
-/** What a tool prints while it works. For watching only: it is not part of the log. */
+/** Output of a tool while it runs. For watching only: it is not part of the log. */
 export interface TurnToolOutputEvent {
   readonly type: "tool-output";
   readonly conversationId: string;
@@ -183,7 +187,7 @@ export interface TurnInputRequestEvent {
   readonly turnId: string;
   /** Equal to the `stepId` of the call. */
   readonly stepId: StepId;
-  /** The message of the log that the request is. */
+  /** The id of the request's message in the log. */
   readonly messageId: string;
   readonly input: InputRequestEntry;
 }
@@ -195,19 +199,21 @@ export interface TurnInputResponseEvent {
   readonly turnId: string;
   /** Equal to the `stepId` of the request. */
   readonly stepId: StepId;
-  /** The message of the log that the response is, or will be. */
+  /** The id of the response's message in the log, now or later. */
   readonly messageId: string;
   readonly input: InputResponseEntry;
 }
 
-/** The answer does not match the data that the turn has to return: the model is asked again. Durable when seen. */
+/**
+ * The answer does not match the data that the turn must return: the model is called again. Durable when seen.
+ */
 export interface TurnOutputInvalidEvent {
   readonly type: "output-invalid";
   readonly conversationId: string;
   readonly turnId: string;
   /** The step that answered. */
   readonly stepId: StepId;
-  /** The message of the log that tells the model so. */
+  /** The id of the message in the log that describes the problem to the model. */
   readonly messageId: string;
   readonly output: OutputInvalidEntry;
 }
@@ -217,13 +223,13 @@ export interface TurnUsageEvent {
   readonly type: "usage";
   readonly conversationId: string;
   readonly turnId: string;
-  /** The step counted; joins with its `step-complete`. */
+  /** The step whose tokens these are; joins with its `step-complete`. */
   readonly stepId?: StepId;
   readonly usage: Usage;
 }
 
 /**
- * A step's generation has ended, once per step, with its final timing. Where a first token was seen,
+ * A step's generation has ended, once per step, with its final timing. If a first token was seen,
  * `genTotalMs` is exactly `ttftMs + decodeMs`. Absent timings are unknown.
  */
 export interface TurnStepCompleteEvent {
@@ -237,13 +243,14 @@ export interface TurnStepCompleteEvent {
   readonly decodeMs?: number;
   /** From the start of the stream to its end. */
   readonly genTotalMs?: number;
-  /** What the answer of the step rests on, as its message will have it. Absent: nothing was named. */
+  /** Sources of the step's answer, as its message will have them. Absent: none was named. */
   readonly sources?: readonly SourceChunk[];
 }
 
 /**
- * The turn has failed; `done` with reason `error` follows. Where `POST /chat` ends with it and without `done`, only
- * that answer was broken off (`draining`, `unauthorized`): the turn goes on, and its `messageId` leads back to it.
+ * The turn has failed; `done` with reason `error` follows. If `POST /chat` ends with it and without `done`,
+ * only that response was cut off (`draining`, `unauthorized`): the turn continues, and its `messageId` leads
+ * back to it.
  */
 export interface TurnErrorEvent {
   readonly type: "error";
@@ -252,7 +259,7 @@ export interface TurnErrorEvent {
   /** For people. */
   readonly message: string;
   readonly code?: OpenUnion<ErrorCode>;
-  /** Whether the same request may succeed later. */
+  /** True if the same request may succeed later. */
   readonly retryable?: boolean;
 }
 
@@ -262,7 +269,7 @@ export interface TurnDoneEvent {
   readonly conversationId: string;
   readonly turnId: string;
   readonly reason: OpenUnion<TurnReason>;
-  /** From the turn's start to its end, waiting included. */
+  /** From the turn's start to its end, including waiting. */
   readonly durationMs?: number;
   /** The part of it in which the turn waited for input and nothing ran. Absent: it did not wait. */
   readonly waitedMs?: number;
@@ -273,7 +280,7 @@ export interface TurnDoneEvent {
    * Absent means unknown, which is never shown as 0.
    */
   readonly contextSize?: number;
-  /** Of all calls of the turn, compactions included. Absent: the cost of every call is unknown. */
+  /** Cost of all calls of the turn, including compactions. Absent: the cost of every call is unknown. */
   readonly cost?: CostSum;
 }
 
@@ -286,15 +293,16 @@ export interface TurnSealedEvent {
   readonly firstSeq?: number;
   /** The seq of the turn's last chunk; every seq between belongs to the turn. */
   readonly lastSeq?: number;
-  /** Equal to the reason that `done` gave. */
+  /** Equal to the reason of `done`. */
   readonly reason?: OpenUnion<TurnReason>;
-  /** Of a turn that had to return data: the data, or why there is none. */
+  /** For a turn that had to return data: the data, or why there is none. */
   readonly output?: TurnOutput;
 }
 
 /**
- * Waiting messages were put into the running turn at a tool-result boundary, and the model sees them with the
- * results. Durable when seen; at most one per boundary. Messages that instead open the next turn come as its
+ * Queued messages were added to the running turn at a tool-result boundary, and the model sees them with the
+ * results. Durable when seen; at most one per boundary. Messages that instead open the next turn are
+ * published as its
  * `user-message`, without this event.
  */
 export interface TurnSteeringEvent {
@@ -305,32 +313,32 @@ export interface TurnSteeringEvent {
   readonly text: string;
   /** The ids of the delivered messages, in order: the queue entries that are now in the log. */
   readonly messageIds?: readonly string[];
-  /** Each message by itself, in order. */
+  /** Each message separately, in order. */
   readonly messages?: readonly DeliveredMessage[];
   /** Epoch milliseconds. */
   readonly createdAt?: number;
 }
 
 /**
- * The turn's state while nothing of its answer arrives. Live only: it is in no log, no journal and no export, a client
- * that joins later reads the state from `ActiveTurn`, and clients on another node are not sent it.
+ * The turn's state while no part of its answer arrives. Live only: it is in no log, no journal and no export,
+ * a client that joins later reads the state from `ActiveTurn`, and clients on another node are not sent it.
  */
 export interface TurnProgressEvent {
   readonly type: "turn-progress";
   readonly conversationId: string;
   readonly turnId: string;
-  /** Absent: the state that was published before has ended. */
+  /** Absent: the previously published state has ended. */
   readonly progress?: TurnProgress;
 }
 
-/** The reason why a running turn shows nothing new, where it is another than that the model has not answered yet. */
+/** The reason why a running turn shows nothing new, other than that the model has not answered yet. */
 export interface TurnProgress {
-  /** `retrying`: the call of the model failed and is made again. `compacting`: older messages are being summarized. */
+  /** `retrying`: the model call failed and is retried. `compacting`: older messages are being summarized. */
   readonly activity: OpenUnion<"retrying" | "compacting">;
   /** Epoch milliseconds. */
   readonly since: number;
-  /** Of `retrying`: when the call is made again, in epoch milliseconds. */
+  /** For `retrying`: the time of the next attempt, in epoch milliseconds. */
   readonly retryAt?: number;
-  /** Of `retrying`: why the call failed. */
+  /** For `retrying`: the reason why the call failed. */
   readonly code?: OpenUnion<ErrorCode>;
 }

@@ -5,10 +5,10 @@ import type { Role, StepId } from "./ids.js";
 import type { OutputInvalidEntry } from "./output.js";
 
 /**
- * One ordered piece of a message: the unit that is stored, numbered and rendered. Told apart by `type`.
+ * One ordered piece of a message: the unit that is stored, numbered and rendered. Discriminated by `type`.
  *
- * A chunk says what was produced, not where it is kept: its seq is on the `StoredChunk` around it. Kinds may
- * be added; a client shows a placeholder for one it does not know.
+ * A chunk holds the content, not its position: its seq is on the `StoredChunk` around it. Types may be added;
+ * a client shows a placeholder for one it does not know.
  */
 export type Chunk =
   | TextChunk
@@ -26,24 +26,24 @@ export interface TextChunk {
   readonly text: string;
   /** The file that `text` names: a client that shows files shows it instead of the text. */
   readonly file?: FileReference;
-  /** The file that `text` names, where the server does not have it as a file of its own. */
+  /** The file that `text` names, if the server does not store it as a separate file. */
   readonly inline?: InlineFile;
   readonly providerMetadata?: ProviderMetadata;
 }
 
 /**
- * The model's reasoning. `text` may be empty when the provider only gives an opaque payload; that payload is
- * in `providerMetadata` and is replayed only to the provider and model that made it.
+ * The model's reasoning. `text` may be empty if the provider only sends an opaque payload; that payload is in
+ * `providerMetadata` and is replayed only to the provider and model that created it.
  */
 export interface ThinkingChunk {
   readonly type: "thinking";
   readonly text: string;
-  /** How long it took, from its first delta to its last, by the server's clock. Absent: not seen. */
+  /** Time from its first delta to its last, by the server's clock. Absent: not measured. */
   readonly durationMs?: number;
   readonly providerMetadata?: ProviderMetadata;
 }
 
-/** The model asks for a tool to be run. Durable before the tool starts. */
+/** The model calls a tool. Durable before the tool starts. */
 export interface ToolCallChunk {
   readonly type: "tool-call";
   readonly toolCallId: string;
@@ -51,32 +51,32 @@ export interface ToolCallChunk {
   /** The arguments as a value, derived from `argumentsText`. */
   readonly input: unknown;
   /**
-   * The arguments exactly as the model wrote them: key order, number spelling and white space kept, also when
-   * it is not valid JSON. This is what is replayed to the model, so that a stored prefix lowers to the same
-   * bytes. Always set on chunks that a turn produced.
+   * The arguments exactly as the model wrote them: key order, number format and white space kept, even if it
+   * is not valid JSON. This text is replayed to the model, so that a stored prefix lowers to the same bytes.
+   * Always set on chunks that a turn produced.
    */
   readonly argumentsText?: string;
-  /** The step that asked. Absent on chunks that no turn of ours produced (imports). */
+  /** The step that made the call. Absent on chunks that no turn of ours produced (imports). */
   readonly stepId?: StepId;
   readonly providerMetadata?: ProviderMetadata;
 }
 
 /**
- * The outcome of a tool call. Every tool call of a sealed turn has exactly one result; if the tool was
- * stopped or lost, the runtime writes one that says so, with `isError` true.
+ * The result of a tool call. Every tool call of a sealed turn has exactly one result; if the tool was stopped
+ * or lost, the runtime writes one that says so, with `isError` true.
  */
 export interface ToolResultChunk {
   readonly type: "tool-result";
   readonly toolCallId: string;
   readonly toolName: string;
-  /** The text that the model is shown, exactly. */
+  /** The exact text that the model is shown. */
   readonly content: string;
   readonly isError: boolean;
-  /** The step that asked: equal to the `stepId` of the call with the same `toolCallId`. */
+  /** The step that made the call: equal to the `stepId` of the call with the same `toolCallId`. */
   readonly stepId?: StepId;
-  /** How long the tool took, from dispatch to result. */
+  /** Duration of the tool call, from dispatch to result. */
   readonly durationMs?: number;
-  /** The tool was stopped, or its node went away, before it had answered: `content` only says so. */
+  /** True if the tool was stopped, or its node failed, before it had answered: `content` only says so. */
   readonly interrupted?: boolean;
   readonly providerMetadata?: ProviderMetadata;
 }
@@ -89,20 +89,26 @@ export interface ErrorChunk {
   readonly providerMetadata?: ProviderMetadata;
 }
 
-/** Text that the system put into the conversation, such as a compaction's summary. */
+/** Text that the system added to the conversation, such as a compaction's summary. */
 export interface SystemChunk {
   readonly type: "system";
   readonly text: string;
-  /** On a compaction's summary: the seqs, both inclusive, that it stands for when the model is asked. */
+  /** On a compaction's summary: the seqs, both inclusive, that it replaces in model calls. */
   readonly covers?: { readonly firstSeq: number; readonly lastSeq: number };
-  /** On an entry about input that a turn waits for: its data. `text` says the same for people. */
+  /** On an entry about input that a turn waits for: its data. `text` contains the same for people. */
   readonly input?: InputEntry;
-  /** On an entry about an answer that did not match the data to return: its data. `text` says the same for people. */
+  /**
+   * On an entry about an answer that did not match the data to return: its data. `text` contains the same for
+   * people.
+   */
   readonly output?: OutputInvalidEntry;
   readonly providerMetadata?: ProviderMetadata;
 }
 
-/** A file that came into a log with its content, as from an import: its bytes in `data`, or its address in `url`. */
+/**
+ * A file that was added to a log with its content, as by an import: its bytes in `data`, or its address in
+ * `url`.
+ */
 export interface InlineFile {
   readonly mediaType: string;
   readonly filename?: string;
@@ -112,13 +118,13 @@ export interface InlineFile {
 }
 
 /**
- * A file whose bytes the server has, to be read at `GET /conversations/:id/files/:seq`. The hash tells equal files apart
- * from others; it gives no access.
+ * A file whose bytes the server stores, readable at `GET /conversations/:id/files/:seq`. Equal files have
+ * equal hashes; the hash gives no access.
  */
 export interface FileReference {
-  /** The seq of its chunk. Absent before the message has a place in its log. */
+  /** The seq of its chunk. Absent before the message is in its log. */
   readonly seq?: number;
-  /** Tells several files of one chunk apart. Absent means 0. */
+  /** Distinguishes several files of one chunk. Absent means 0. */
   readonly part?: number;
   readonly name?: string;
   readonly mediaType: string;
@@ -126,12 +132,12 @@ export interface FileReference {
   readonly size: number;
   /** SHA-256 of the bytes, in 64 lowercase hexadecimal digits. */
   readonly hash: string;
-  /** Pixels of an image, where they are known. */
+  /** Pixels of an image, if known. */
   readonly width?: number;
   readonly height?: number;
 }
 
-/** Something the answer rests on: a web page or a document. */
+/** A source of the answer: a web page or a document. */
 export interface SourceChunk {
   readonly type: "source";
   readonly id?: string;

@@ -5,26 +5,26 @@ import type { Role, StepId } from "./ids.js";
  * A chunk at its place in a conversation's log.
  *
  * **`seq` is 1-based and gap-free per conversation.** The first chunk of every conversation has `seq` 1, the
- * next 2, and no number is ever skipped, reused or moved. So "give me what is after seq n" is a complete
+ * next 2, and no number is ever skipped, reused or moved. So requesting everything after seq n is a complete
  * sync, and a client that holds a suffix of the log knows that older chunks exist exactly if its oldest seq
  * is above 1; there is no flag for it. Order is by `seq`, never by time. A stored chunk never changes.
  *
- * The chunks of one message stand next to each other, with the same `messageId`, `role` and `createdAt`.
+ * The chunks of one message are adjacent, with the same `messageId`, `role` and `createdAt`.
  */
 export interface StoredChunk {
   readonly seq: number;
   readonly role: Role;
   readonly chunk: Chunk;
-  /** The message this chunk is a part of: equal ids next to each other are one message. */
+  /** The message this chunk is a part of: adjacent equal ids are one message. */
   readonly messageId?: string;
   /** The turn that the message belongs to. */
   readonly turnId?: string;
   /** The step that produced the message. Absent on user messages. */
   readonly stepId?: StepId;
-  /** When the message was created, in epoch milliseconds. For display, never for order. */
+  /** Creation time of the message, in epoch milliseconds. For display, never for order. */
   readonly createdAt?: number;
   /** This chunk's 0-based place in its message. */
   readonly partIndex?: number;
-  /** How many chunks the message has. A window of history may hold only some of them. */
+  /** Number of chunks of the message. A window of history may hold only some of them. */
   readonly partCount?: number;
 }

@@ -1,6 +1,6 @@
 import type { OpenUnion } from "../json.js";
 
-/** The path parameters of a route to one connection. */
+/** Path parameters of a route to one connection. */
 export interface ConnectionParams {
   readonly name: string;
 }
@@ -8,25 +8,25 @@ export interface ConnectionParams {
 /** A model that a provider lists. */
 export interface ConnectionModel {
   readonly name: string;
-  /** In tokens, where the provider says so. */
+  /** In tokens, if the provider reports it. */
   readonly contextWindow?: number;
 }
 
-/** The access to one provider. Its key is never returned. */
+/** Access to one provider. Its key is never returned. */
 export interface ConnectionInfo {
   /** The first part of its models' names. */
   readonly name: string;
-  /** One of the kinds that the server knows. */
+  /** One of the kinds that the server supports. */
   readonly kind: string;
   /**
-   * `stored`: added while the server ran, and changeable. `file` and `environment`: set in the configuration, and
-   * changeable only there. `built-in`: serves while there is no other.
+   * `stored`: added while the server ran, and changeable. `file` and `environment`: set in the configuration,
+   * and changeable only there. `built-in`: used while there is no other.
    */
   readonly source: OpenUnion<"stored" | "file" | "environment" | "built-in">;
   readonly baseUrl?: string;
   readonly hasKey: boolean;
   readonly models: readonly ConnectionModel[];
-  /** Why it cannot be used. */
+  /** Reason why it cannot be used. */
   readonly problem?: string;
   /** Epoch milliseconds. */
   readonly createdAt?: number;
@@ -34,27 +34,27 @@ export interface ConnectionInfo {
   readonly changedAt?: number;
 }
 
-/** A kind of provider that connections can be made to. */
+/** A kind of provider that a connection can be added for. */
 export interface ConnectionKind {
   readonly kind: string;
   /** For people. */
   readonly title: string;
   readonly key: "required" | "optional";
   readonly baseUrl: "required" | "optional";
-  /** The address that is used where none is given; for a kind that requires one, an example. */
+  /** The address used if none is given; for a kind that requires one, an example. */
   readonly usualBaseUrl?: string;
 }
 
 /** `GET /connections`: those of the configuration first. */
 export interface ConnectionsResponse {
   readonly connections: readonly ConnectionInfo[];
-  /** What can be added. */
+  /** The kinds that can be added. */
   readonly kinds: readonly ConnectionKind[];
-  /** Why nothing can be added, such as a setting that is missing. Absent where something can. */
+  /** Reason why nothing can be added, such as a missing setting. Absent if something can. */
   readonly cannotAdd?: string;
 }
 
-/** The access to a provider, as it is entered. */
+/** Access to a provider, as entered by the user. */
 export interface ConnectionSettings {
   readonly kind: string;
   readonly baseUrl?: string | undefined;
@@ -62,7 +62,10 @@ export interface ConnectionSettings {
   readonly apiKey?: string | undefined;
 }
 
-/** `POST /connections`: the provider is asked for its models first, and nothing is stored if it refuses the key. */
+/**
+ * `POST /connections`: the provider's models are requested first, and nothing is stored if it refuses the
+ * key.
+ */
 export interface AddConnectionRequest extends ConnectionSettings {
   /** Absent: the kind. */
   readonly name?: string | undefined;
@@ -70,7 +73,7 @@ export interface AddConnectionRequest extends ConnectionSettings {
   readonly models?: readonly string[] | undefined;
 }
 
-/** `PATCH /connections/:name`. What is left out stays. */
+/** `PATCH /connections/:name`. Omitted fields stay unchanged. */
 export interface ChangeConnectionRequest {
   /** A new name: conversations that use its models have to choose them again. */
   readonly name?: string | undefined;
@@ -80,24 +83,30 @@ export interface ChangeConnectionRequest {
   readonly models?: readonly string[] | null | undefined;
 }
 
-/** The connection as it is now. */
+/** The current connection. */
 export interface ConnectionResponse {
   readonly connection: ConnectionInfo;
 }
 
-/** `DELETE /connections/:name`: turns that run go on, the next ones fail with `model_unavailable`. Idempotent. */
+/**
+ * `DELETE /connections/:name`: running turns continue, the next ones fail with `model_unavailable`.
+ * Idempotent.
+ */
 export interface DeleteConnectionResponse {
   readonly name: string;
-  /** False when there was none. */
+  /** False if there was none. */
   readonly removed: boolean;
 }
 
-/** `POST /connections/test` and `POST /connections/:name/test`: asks the provider for its models, which costs no tokens. */
+/**
+ * `POST /connections/test` and `POST /connections/:name/test`: requests the provider's models, which costs no
+ * tokens.
+ */
 export interface TestConnectionResponse {
   readonly ok: boolean;
-  /** Where it is ok. */
+  /** Present if `ok`. */
   readonly models?: readonly ConnectionModel[];
-  /** Why it is not. */
+  /** Reason for the failure. */
   readonly error?: string;
   readonly durationMs: number;
 }

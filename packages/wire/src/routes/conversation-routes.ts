@@ -13,10 +13,10 @@ import type { SentPart } from "./send-message.js";
 
 /** `POST /conversations`. Idempotent by `id`. */
 export interface CreateConversationRequest {
-  /** At most 128 of `A-Za-z0-9._:-`, and not `.` or `..` alone. Absent: the server makes one. */
+  /** At most 128 of `A-Za-z0-9._:-`, and not `.` or `..` alone. Absent: the server creates one. */
   readonly id?: string | undefined;
   readonly title?: string | undefined;
-  /** The application's own; stored and given back, never read. */
+  /** The application's own data; stored and returned, never read. */
   readonly metadata?: JsonObject | undefined;
   readonly model?: string | undefined;
   readonly reasoningEffort?: ReasoningEffort | undefined;
@@ -25,122 +25,125 @@ export interface CreateConversationRequest {
   readonly temporary?: boolean | undefined;
 }
 
-/** The conversation, whether it is new or was there already. */
+/** The conversation, new or existing. */
 export interface CreateConversationResponse {
   readonly conversation: ConversationMeta;
-  /** False when it was there already. */
+  /** False if it already existed. */
   readonly created: boolean;
 }
 
-/** `GET /conversations`: newest activity first, archives and temporary conversations left out. */
+/** `GET /conversations`: newest activity first, without archives and temporary conversations. */
 export interface ListConversationsQuery {
-  /** The beginning of an id, or a part of a title. */
+  /** The start of an id, or a part of a title. */
   readonly q?: string | undefined;
-  /** Only those with one of these; in the address, a list with commas. Absent: all. */
+  /** Only conversations with one of these statuses; in the URL, a comma-separated list. Absent: all. */
   readonly status?: readonly ConversationStatus[] | undefined;
-  /** Only the forks of this conversation, temporary ones included: those that left its own log, not their forks. */
+  /** Only the direct forks of this conversation, temporary ones included, not their forks. */
   readonly parent?: string | undefined;
   /** Only those whose next turn uses this model where it names none: see `effective`. */
   readonly model?: string | undefined;
   /** `first`: all pinned ones come before all others, however old they are. */
   readonly pinned?: "first" | undefined;
   readonly limit?: number | undefined;
-  /** `nextBefore` of the page before. */
+  /** `nextBefore` of the previous page. */
   readonly before?: string | undefined;
 }
 
 /** One page of conversations. */
 export interface ListConversationsResponse {
   readonly conversations: readonly ConversationMeta[];
-  /** Where the next page begins. Opaque; absent on the last page. */
+  /** Start of the next page. Opaque; absent on the last page. */
   readonly nextBefore?: string;
 }
 
 /**
  * `GET /conversations/:id`: the chunks with `sinceSeq < seq < beforeSeq`, always ascending. Of sealed turns
- * only, unless `open` is set. An id without a conversation is unknown, but with `sinceSeq` it is an empty log: so a
- * client can follow a conversation that its first message will make.
+ * only, unless `open` is set. An id without a conversation is unknown, but with `sinceSeq` it is an empty
+ * log: so a client can follow a conversation that its first message will create.
  */
 export interface HistoryQuery {
   readonly sinceSeq?: number | undefined;
   readonly beforeSeq?: number | undefined;
-  /** Keeps the newest this many of the range. */
+  /** Keeps only this many of the newest in the range. */
   readonly limit?: number | undefined;
-  /** Also the committed chunks of the turn that is open. */
+  /** True to include the committed chunks of the open turn. */
   readonly open?: boolean | undefined;
 }
 
-/** A window of the log, as it is stored. */
+/** A window of the log, as stored. */
 export interface HistoryResponse {
   readonly chunks: readonly StoredChunk[];
-  /** The last chunk's seq, or `sinceSeq` when nothing is newer: what to ask with next time. */
+  /** The last chunk's seq, or `sinceSeq` if nothing is newer: the `sinceSeq` of the next request. */
   readonly latestSeq: number;
-  /** Where to follow on from behind this page; its newest turn comes again as a whole. Absent on an empty page. */
+  /**
+   * Cursor to continue from after this page; its newest turn is sent again as a whole. Absent on an empty
+   * page.
+   */
   readonly cursor?: Cursor;
 }
 
-/** The turn that is running. */
+/** The running turn. */
 export interface ActiveTurn {
   readonly turnId: string;
   readonly model?: string;
   /** Epoch milliseconds. */
   readonly startedAt?: number;
-  /** The turn's state while nothing of its answer arrives, as far as the node that was asked knows it. */
+  /** The turn's state while no part of its answer arrives, as far as the responding node knows it. */
   readonly progress?: TurnProgress;
 }
 
-/** `GET /conversations/:id/meta`: the metadata and what is going on right now, read at one point in time. */
+/** `GET /conversations/:id/meta`: the metadata and the current activity, read at one point in time. */
 export interface ConversationDetail extends ConversationMeta {
-  /** Absent when no turn runs. */
+  /** Absent if no turn runs. */
   readonly activeTurn?: ActiveTurn;
   /** Tokens in context after the newest turn. Absent: unknown. */
   readonly contextSize?: number;
-  /** The window of the model that the next turn would ask. */
+  /** The context window of the next turn's model. */
   readonly contextWindow?: number;
   readonly queue: QueuePayload;
-  /** Subscribe with it to follow on from exactly this state. */
+  /** Subscribe with it to continue from exactly this state. */
   readonly cursor: Cursor;
   readonly metadata?: JsonObject;
 }
 
-/** `GET /conversations/:id/events`: server-sent events from the cursor on. `Last-Event-ID` wins over it. */
+/** `GET /conversations/:id/events`: server-sent events from the cursor on. `Last-Event-ID` overrides it. */
 export interface EventsQuery {
   readonly cursor?: string | undefined;
 }
 
 /** `GET /conversations/:id/metrics`: of all sealed turns, unless one of these is given. */
 export interface MetricsQuery {
-  /** Keeps the newest this many. */
+  /** Keeps only this many of the newest. */
   readonly limit?: number | undefined;
-  /** Only the turns before this one; `nextBefore` of the page before. */
+  /** Only the turns before this one; `nextBefore` of the previous page. */
   readonly before?: string | undefined;
 }
 
-/** The sealed turns', in order. */
+/** Metrics of the sealed turns, in order. */
 export interface MetricsResponse {
   readonly turns: readonly TurnMetrics[];
-  /** Where the page of earlier turns begins. Absent when there are none, or no limit was given. */
+  /** Start of the page of earlier turns. Absent if there are none, or no limit was given. */
   readonly nextBefore?: string;
 }
 
 /** `GET /conversations/:id/last`: waits for a running turn to be sealed, or to wait for input. */
 export interface LastResponse {
   readonly conversationId: string;
-  /** The text of the last assistant message; empty when there is none yet. */
+  /** The text of the last assistant message; empty if there is none yet. */
   readonly text: string;
   /** The same as `text`. */
   readonly content: string;
-  /** The turn it belongs to. Absent when there is none yet. */
+  /** The turn it belongs to. Absent if there is none yet. */
   readonly turnId?: string;
   readonly reason?: OpenUnion<TurnReason>;
-  /** Set while the newest turn waits for input: it goes on when a request is answered. */
+  /** Set while the newest turn waits for input: it continues when a request is answered. */
   readonly waiting?: WaitingInfo;
 }
 
 /** `POST /conversations/:id/stop`. Idempotent. */
 export interface StopResponse {
   readonly conversationId: string;
-  /** Whether a turn was running that is now being stopped. Its partial answer is kept. */
+  /** True if a running turn is now being stopped. Its partial answer is kept. */
   readonly abortedTurn: boolean;
 }
 
@@ -150,7 +153,7 @@ export interface CloseResponse {
   readonly abortedTurn: boolean;
 }
 
-/** `POST /conversations/:id/open`: tells every connected client to show the conversation. */
+/** `POST /conversations/:id/open`: notifies every connected client to show the conversation. */
 export interface OpenResponse {
   readonly conversationId: string;
 }
@@ -159,7 +162,7 @@ export interface OpenResponse {
 export interface ForkRequest {
   /** The last seq to share: the end of a sealed turn, or 0 for none. */
   readonly atSeq: number;
-  /** The new conversation's id. Absent: the server makes one. */
+  /** The new conversation's id. Absent: the server creates one. */
   readonly id?: string | undefined;
   /** Opens a turn in the fork at once. Forking before a user message this way edits or regenerates it. */
   readonly message?: string | undefined;
@@ -177,7 +180,7 @@ export interface ForkResponse {
   readonly turnId?: string;
 }
 
-/** `GET /conversations/:id/turns/:turnId`: everything that is known of a turn. */
+/** `GET /conversations/:id/turns/:turnId`: all data of a turn. */
 export interface TurnDetail {
   readonly conversationId: string;
   readonly turnId: string;
@@ -188,7 +191,7 @@ export interface TurnDetail {
   readonly startedAt: number;
   /** Epoch milliseconds. */
   readonly sealedAt?: number;
-  /** The turn's messages, part by part, as far as they are committed. */
+  /** The committed messages of the turn, part by part. */
   readonly chunks: readonly StoredChunk[];
   /** The calls to providers, in order, each with its manifest. */
   readonly providerCalls: readonly ProviderCallInfo[];
@@ -198,13 +201,13 @@ export interface TurnDetail {
 
 /** `DELETE /conversations/:id`. Always succeeds. */
 export interface DeleteQuery {
-  /** Also its forks. Without it they live on, with the part of the log that they share. */
+  /** Also deletes its forks. Without it they remain, with the part of the log that they share. */
   readonly cascade?: boolean | undefined;
 }
 
-/** What was deleted. */
+/** Result of a deletion. */
 export interface DeleteResponse {
   readonly conversationId: string;
-  /** The ids that are gone: the conversation, its archives and, with `cascade`, its forks. */
+  /** The deleted ids: the conversation, its archives and, with `cascade`, its forks. */
   readonly deletedIds: readonly string[];
 }

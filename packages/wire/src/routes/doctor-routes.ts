@@ -1,19 +1,22 @@
-/** One thing that the doctor looked at. */
+/** Result of one of the doctor's checks. */
 export interface Finding {
-  /** What was looked at: `store`, `schema`, `nodes`, `turns`, `journal`, `queue`, `search`, `log`, `models`. */
+  /**
+   * Area that was checked: `store`, `schema`, `nodes`, `turns`, `journal`, `queue`, `search`, `log`,
+   * `models`.
+   */
   readonly area: string;
   readonly level: "ok" | "warning" | "error";
-  /** What was found, for people, with figures. */
+  /** Result for people, with figures. */
   readonly message: string;
-  /** What to do about it, for people. Absent when nothing is to be done. */
+  /** Recommended action, for people. Absent if none is needed. */
   readonly advice?: string;
-  /** Whether `POST /doctor` can put it right by itself. */
+  /** True if `POST /doctor` can repair it. */
   readonly fixable?: boolean;
-  /** Whether this very call put it right. */
+  /** True if this call repaired it. */
   readonly fixed?: boolean;
 }
 
-/** `GET /doctor` looks, `POST /doctor` also puts right what is safe to. For admins. */
+/** `GET /doctor` checks, `POST /doctor` also repairs what is safe to repair. For admins. */
 export interface DoctorResponse {
   readonly healthy: boolean;
   readonly findings: readonly Finding[];

@@ -11,8 +11,9 @@ export interface ExportQuery {
 }
 
 /**
- * One line of an exported conversation. The first is `conversation`; then all chunks by seq, a fork's inherited ones
- * included; then the sealed turns. Lines of a kind that an importer does not know are refused, not dropped.
+ * One line of an exported conversation. The first is `conversation`; then all chunks by seq, including those
+ * inherited by a fork; then the sealed turns. Lines of a type that an importer does not know are refused, not
+ * dropped.
  */
 export type ExportLine = ExportedConversation | ExportedChunk | ExportedTurn;
 
@@ -24,14 +25,14 @@ export interface ExportedConversation {
   readonly instructions?: string;
   readonly compactThreshold?: number;
   readonly metadata?: JsonObject;
-  /** The last seq: an importer refuses a file that was cut short. */
+  /** The last seq: an importer refuses a truncated file. */
   readonly lastSeq: number;
 }
 
 /** One chunk of the log. */
 export interface ExportedChunk extends StoredChunk {
   readonly type: "chunk";
-  /** On a compaction's summary that was taken out of force. */
+  /** On a compaction's summary that was undone. */
   readonly undone?: true;
 }
 
@@ -45,13 +46,16 @@ export interface ExportedTurn {
   readonly providerCalls: readonly ProviderCallInfo[];
 }
 
-/** `POST /import`: takes the lines of one export. */
+/** `POST /import`: accepts the lines of one export. */
 export interface ImportQuery {
-  /** Under which id. Absent: the id in the file. */
+  /** Id of the new conversation. Absent: the id in the file. */
   readonly id?: string | undefined;
 }
 
-/** What was imported. The same file again is answered with `created: false`; another one under that id is refused. */
+/**
+ * Result of an import. Importing the same file again returns `created: false`; another one under that id is
+ * refused.
+ */
 export interface ImportResponse {
   readonly conversation: ConversationMeta;
   readonly created: boolean;

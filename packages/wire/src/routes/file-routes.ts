@@ -1,66 +1,71 @@
 import type { ConversationParams } from "./http-routes.js";
 
-/** The query of `POST /files`. */
+/** Query of `POST /files`. */
 export interface UploadQuery {
-  /** The file's own, without a folder. Absent: `file`. */
+  /** The file's name, without a folder. Absent: `file`. */
   readonly name?: string | undefined;
 }
 
-/** A file that was uploaded. It is read by its id, and sent by it, until it expires. */
+/** An uploaded file. It is read by its id, and sent by it, until it expires. */
 export interface UploadInfo {
   readonly id: string;
-  /** SHA-256 of the bytes, in 64 lowercase hexadecimal digits. It tells equal files apart from others, and gives no access. */
+  /**
+   * SHA-256 of the bytes, in 64 lowercase hexadecimal digits. Equal files have equal hashes; the hash gives
+   * no access.
+   */
   readonly hash: string;
   /** Bytes. */
   readonly size: number;
-  /** As the bytes say: a declared type is not believed. */
+  /** Detected from the bytes: a declared type is not trusted. */
   readonly mediaType: string;
   readonly name: string;
-  /** Epoch milliseconds. What was sent until then stays with its message. */
+  /** Epoch milliseconds. Files sent before then stay with their messages. */
   readonly expiresAt: number;
 }
 
-/** A form of a file that the server derives from its bytes: a small picture of an image, the text of a document. */
+/**
+ * A form of a file that the server derives from its bytes: a thumbnail of an image, the text of a document.
+ */
 export type FileVariant = "thumbnail" | "text";
 
-/** The query of a request for a file. */
+/** Query of a request for a file. */
 export interface ReadFileQuery {
-  /** A form of the file instead of the file itself. Answered with 404 where it has none. */
+  /** A form of the file instead of the file itself. The response is 404 if it has none. */
   readonly variant?: FileVariant | undefined;
 }
 
-/** The path parameters of a route to one upload. */
+/** Path parameters of a route to one upload. */
 export interface UploadParams {
   readonly id: string;
 }
 
-/** The path parameters of a route to the file of one message. */
+/** Path parameters of a route to the file of one message. */
 export interface MessageFileParams extends ConversationParams {
   /** The seq of the file's chunk. */
   readonly seq: number;
 }
 
-/** The result of dropping an upload. */
+/** Result of dropping an upload. */
 export interface DropUploadResponse {
   readonly id: string;
   readonly removed: boolean;
 }
 
-/** The query of a request for a signed address. */
+/** Query of a request for a signed address. */
 export interface SignFileQuery {
   /** Milliseconds that it is valid. Absent: five minutes. */
   readonly forMs?: number | undefined;
 }
 
-/** An address of one file that needs no key, for as long as it is valid. */
+/** An address of one file that needs no key, while it is valid. */
 export interface FileAddress {
-  /** Relative to the server's. */
+  /** Relative to the server's address. */
   readonly path: string;
   /** Epoch milliseconds. */
   readonly expiresAt: number;
 }
 
-/** The path parameters of a signed address. */
+/** Path parameters of a signed address. */
 export interface SignedFileParams {
   readonly token: string;
 }

@@ -22,14 +22,14 @@ import type {
   WsChatSend,
 } from "../index.js";
 
-/** The names that a path gives its parameters: `"/a/:b/:c"` has `"b" | "c"`. */
+/** The names of a path's parameters: `"/a/:b/:c"` has `"b" | "c"`. */
 type ParamNames<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
   ? Name | ParamNames<`/${Rest}`>
   : Path extends `${string}:${infer Name}`
     ? Name
     : never;
 
-/** The routes whose path names other parameters than their `params`. */
+/** The routes whose path names different parameters than their `params`. */
 type MisnamedParams = {
   [Name in RouteName]: [ParamNames<RoutePath<Name>>] extends [keyof RouteParams<Name>]
     ? [keyof RouteParams<Name>] extends [ParamNames<RoutePath<Name>>]
@@ -47,7 +47,7 @@ type GetWithBody = {
     : never;
 }[RouteName];
 
-// Exactly the routes that the server has: one more or one less does not compile.
+// Exactly the routes of the server: one more or one less does not compile.
 const everyRoute = {
   "POST /chat": true,
   "POST /conversations": true,

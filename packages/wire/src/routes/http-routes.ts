@@ -116,36 +116,39 @@ import type { UsageQuery, UsageResponse } from "./usage-routes.js";
 /** No members. */
 export type Nothing = Readonly<Record<never, never>>;
 
-/** The path parameters of a route below one conversation. */
+/** Path parameters of a route below one conversation. */
 export interface ConversationParams {
   readonly id: string;
 }
 
-/** The path parameters of a route to one queued message. */
+/** Path parameters of a route to one queued message. */
 export interface QueuedMessageParams extends ConversationParams {
   readonly messageId: string;
 }
 
-/** The path parameters of a route to one turn. */
+/** Path parameters of a route to one turn. */
 export interface TurnParams extends ConversationParams {
   readonly turnId: string;
 }
 
-/** The path parameters of a route to one API key. */
+/** Path parameters of a route to one API key. */
 export interface KeyParams {
   readonly id: string;
 }
 
-/** The form of a route's answer: one JSON value, one value per line, one per server-sent event, plain text, or a file's bytes. */
+/**
+ * Format of a route's response: one JSON value, one value per line, one per server-sent event, plain text, or
+ * a file's bytes.
+ */
 export type ResponseFormat = "json" | "ndjson" | "sse" | "text" | "bytes";
 
-/** What a route takes and gives. */
+/** Parameters and response of a route. */
 export interface Route {
   readonly params: object;
   readonly query: object;
-  /** `undefined`: the route takes none. */
+  /** `undefined`: the route has no body. */
   readonly body: unknown;
-  /** The whole answer, or with `ndjson` and `sse` one element of it. Failures are a `Problem` instead. */
+  /** The whole response, or with `ndjson` and `sse` one element of it. A failure is a `Problem` instead. */
   readonly response: unknown;
   readonly format: ResponseFormat;
 }
@@ -158,7 +161,7 @@ interface Get<Params extends object, Query extends object, Answer> extends Route
   readonly format: "json";
 }
 
-/** Takes `Range`, and answers a part of the file with status 206 then. */
+/** Supports `Range`, and then returns a part of the file with status 206. */
 interface GetFile<Params extends object> extends Route {
   readonly params: Params;
   readonly query: ReadFileQuery;
@@ -177,8 +180,8 @@ interface Write<Params extends object, Body, Answer> extends Route {
 
 /**
  * The HTTP contract: every route, by method and path. In a query string numbers are decimal, booleans `true`
- * or `false`, and absent members are left out. Fields that a server does not know are ignored; malformed ones
- * get a 400 that names the field.
+ * or `false`, and absent members are omitted. A server ignores unknown fields; malformed ones get a 400 that
+ * names the field.
  */
 export interface Routes {
   readonly "POST /chat": {
@@ -269,7 +272,7 @@ export interface Routes {
   readonly "GET /conversations/:id/temporary": Get<ConversationParams, Nothing, TemporarySetting>;
   readonly "PUT /conversations/:id/temporary": Write<ConversationParams, TemporarySetting, TemporarySetting>;
 
-  /** With `format=markdown` the answer is `text/markdown`. */
+  /** With `format=markdown` the response is `text/markdown`. */
   readonly "GET /conversations/:id/export": {
     readonly params: ConversationParams;
     readonly query: ExportQuery;
@@ -286,7 +289,7 @@ export interface Routes {
     readonly format: "json";
   };
 
-  /** The body is the file as it is, of any type. Answered with status 201. */
+  /** The body is the unmodified file, of any type. The response has status 201. */
   readonly "POST /files": {
     readonly params: Nothing;
     readonly query: UploadQuery;
@@ -322,7 +325,10 @@ export interface Routes {
     FinishToolLoginResponse
   >;
   readonly "POST /tools/:server/disconnect": Write<ToolServerParams, undefined, DisconnectToolServerResponse>;
-  /** Where a browser comes back to from a login at a server of tools, by the cookie that its beginning has set. */
+  /**
+   * The address that a browser returns to from a login at a server of tools, identified by the cookie set at
+   * its start.
+   */
   readonly "GET /oauth/callback": {
     readonly params: Nothing;
     readonly query: FinishToolLoginRequest;
@@ -381,14 +387,14 @@ export type RouteMethod<Name extends RouteName> = Name extends `${infer Method} 
 /** The path of a route, with its parameters as `:name`. */
 export type RoutePath<Name extends RouteName> = Name extends `${string} ${infer Path}` ? Path : never;
 
-/** What a route takes in its path. */
+/** Path parameters of a route. */
 export type RouteParams<Name extends RouteName> = Routes[Name]["params"];
 
-/** What a route takes in its query string. */
+/** Query parameters of a route. */
 export type RouteQuery<Name extends RouteName> = Routes[Name]["query"];
 
-/** What a route takes as its body. */
+/** Body of a route. */
 export type RouteBody<Name extends RouteName> = Routes[Name]["body"];
 
-/** What a route gives: the whole answer, or one element of a stream. */
+/** Response of a route: the whole, or one element of a stream. */
 export type RouteResponse<Name extends RouteName> = Routes[Name]["response"];

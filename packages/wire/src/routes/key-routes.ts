@@ -1,16 +1,16 @@
 /**
- * What a key may do. `read`: every GET. `write`: also everything within its owner, but for what people decide.
- * `approve`: answers approvals and questions, and nothing else; no other scope but `admin` includes it. `admin`: all of
- * it, and keys and the doctor.
+ * Permission of a key. `read`: every GET. `write`: also everything within its owner, except what people
+ * decide. `approve`: answers approvals and questions, and nothing else; no other scope but `admin` includes
+ * it. `admin`: all of these, and keys and the doctor.
  */
 export type KeyScope = "read" | "write" | "approve" | "admin";
 
-/** What is known of an API key. The secret itself is shown once, when it is made, and kept nowhere. */
+/** Public data of an API key. The secret itself is shown once, when it is created, and not stored. */
 export interface ApiKeyInfo {
   readonly id: string;
-  /** Whose conversations it opens. */
+  /** The owner whose conversations it gives access to. */
   readonly owner: string;
-  /** The first characters of the secret, to tell keys apart. */
+  /** The first characters of the secret, to distinguish keys. */
   readonly prefix: string;
   readonly scopes: readonly KeyScope[];
   /** Epoch milliseconds. */
@@ -35,36 +35,38 @@ export interface CreateKeyRequest {
 /** The new key. */
 export interface CreateKeyResponse {
   readonly key: ApiKeyInfo;
-  /** Give it as `Authorization: Bearer`. It cannot be shown again. */
+  /** Send it as `Authorization: Bearer`. It cannot be shown again. */
   readonly secret: string;
 }
 
 /** `DELETE /keys/:id`, for admins. Idempotent. */
 export interface DeleteKeyResponse {
   readonly id: string;
-  /** False when there was none. */
+  /** False if there was none. */
   readonly removed: boolean;
 }
 
-/** `DELETE /keys/:id/logins`, for admins: pages that logged in with this key have to do so again. */
+/** `DELETE /keys/:id/logins`, for admins: pages that logged in with this key have to log in again. */
 export interface EndLoginsResponse {
   readonly id: string;
-  /** How many there were. */
+  /** Number of logins that were ended. */
   readonly ended: number;
 }
 
-/** `POST /login`: a page trades a key for a login, a cookie of its own origin, which scripts cannot read. */
+/**
+ * `POST /login`: a page exchanges a key for a login, a cookie of its own origin, which scripts cannot read.
+ */
 export interface LoginRequest {
   readonly key: string;
 }
 
-/** `GET /me`, and the answer to a login: who the caller is. */
+/** `GET /me`, and the response to a login: the caller's identity. */
 export interface MeResponse {
   readonly owner: string;
   readonly scopes: readonly KeyScope[];
-  /** `open`: this server asks for no key, because it listens on this machine only. */
+  /** `open`: this server requires no key, because it listens on this machine only. */
   readonly auth: "open" | "keys";
-  /** Bounds of files. Absent: the server takes none. */
+  /** Bounds of files. Absent: the server accepts none. */
   readonly files?: FileBounds;
   /** Messages that a page offers to begin a conversation with. Absent: none are configured. */
   readonly starters?: readonly string[];
@@ -80,7 +82,7 @@ export interface FileBounds {
   readonly messageFileBytes: number;
 }
 
-/** `POST /logout`. The body may be left out. */
+/** `POST /logout`. The body may be omitted. */
 export interface LogoutRequest {
   /** Ends all logins of the key, not only the one of this browser. */
   readonly everywhere?: boolean | undefined;

@@ -2,15 +2,18 @@ import type { ReasoningEffort } from "../figures/usage.js";
 import type { QueueMode, QueuePayload } from "../queue.js";
 import type { SentPart } from "./send-message.js";
 
-/** `GET /conversations/:id/queue`, and the answer to an edit or a removal. */
+/** `GET /conversations/:id/queue`, and the response to an edit or a removal. */
 export interface QueueResponse {
   readonly conversationId: string;
   readonly queue: QueuePayload;
 }
 
-/** `POST /conversations/:id/queue`: waits if a turn runs, opens one if not. Idempotent by `messageId`. */
+/**
+ * `POST /conversations/:id/queue`: queues the message if a turn runs, opens a turn if not. Idempotent by
+ * `messageId`.
+ */
 export interface EnqueueRequest {
-  /** May be empty where there are parts. */
+  /** May be empty if there are parts. */
   readonly text: string;
   /** Parts that follow the text, in order. */
   readonly parts?: readonly SentPart[] | undefined;
@@ -21,10 +24,10 @@ export interface EnqueueRequest {
   readonly reasoningEffort?: ReasoningEffort | undefined;
 }
 
-/** The answer to `POST /conversations/:id/queue` and `POST /conversations/:id/queue/resume`. */
+/** The response to `POST /conversations/:id/queue` and `POST /conversations/:id/queue/resume`. */
 export interface EnqueueResponse {
   readonly conversationId: string;
-  /** Whether a turn was opened, because none was running. */
+  /** True if a turn was opened, because none was running. */
   readonly startedTurn: boolean;
   readonly queue: QueuePayload;
   /** The turn that was opened. */
@@ -32,15 +35,15 @@ export interface EnqueueResponse {
 }
 
 /**
- * `PATCH /conversations/:id/queue/:messageId`: changes what is named and leaves the rest. A message that was
- * delivered meanwhile can no longer be changed: `message_conflict`.
+ * `PATCH /conversations/:id/queue/:messageId`: changes the given fields and leaves the rest. A message that
+ * was delivered meanwhile can no longer be changed: `message_conflict`.
  */
 export interface QueueEdit {
   readonly text?: string | undefined;
   readonly mode?: QueueMode | undefined;
-  /** Null: back to the conversation's. */
+  /** Null: use the conversation's again. */
   readonly model?: string | null | undefined;
-  /** Null: back to the conversation's. */
+  /** Null: use the conversation's again. */
   readonly reasoningEffort?: ReasoningEffort | null | undefined;
   /** Moves it before the message with this id; null moves it to the end. */
   readonly before?: string | null | undefined;

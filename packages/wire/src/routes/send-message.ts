@@ -4,18 +4,18 @@ import type { OutputRequest } from "../log/output.js";
 import type { QueueMode } from "../queue.js";
 
 /**
- * What becomes of a message while a turn runs. `reject`: it is refused with `turn_active`. `queue` and `steer`: it waits
- * in the queue in this mode. On an idle conversation each of them opens a turn.
+ * Handling of a message while a turn runs. `reject`: it is refused with `turn_active`. `queue` and `steer`:
+ * it waits in the queue in this mode. On an idle conversation each of them opens a turn.
  */
 export type IfBusy = "reject" | QueueMode;
 
 /**
- * What becomes of a message while a turn waits for input. `queue`: as `ifBusy` says. `deny`: the open requests are denied,
- * the turn that waits ends as `aborted`, and the message opens its own.
+ * Handling of a message while a turn waits for input. `queue`: as `ifBusy` says. `deny`: the open requests
+ * are denied, the waiting turn ends as `aborted`, and the message opens a new one.
  */
 export type WhenWaiting = "queue" | "deny";
 
-/** A part of a message that is sent: more text, or a file by its upload or by the message that has it. */
+/** A part of a message to send: more text, or a file by its upload or by the message that contains it. */
 export type SentPart =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "file"; readonly uploadId: string }
@@ -24,21 +24,21 @@ export type SentPart =
 /**
  * `POST /chat` and `chat.send`: a user message. It opens a turn; while one runs, `ifBusy` decides.
  *
- * Over HTTP the answer is NDJSON, one `AgentEvent` a line, through `turn-sealed`, or through the `status` with `waiting`
- * where the turn waits for input (the same `messageId` leads back to it), with the conversation's id
- * in the header `X-Conversation-Id`. Leaving early does not touch the turn. A message that was queued by its `ifBusy` is
- * answered with status 202 and a `MessageReceipt` as JSON.
+ * Over HTTP the response is NDJSON, one `AgentEvent` per line, through `turn-sealed`, or through the `status`
+ * with `waiting` if the turn waits for input (the same `messageId` leads back to it), with the conversation's
+ * id in the header `X-Conversation-Id`. Disconnecting early does not affect the turn. For a message that was
+ * queued by its `ifBusy` the response has status 202 and is a `MessageReceipt` as JSON.
  */
 export interface SendMessageRequest {
   /** An unknown id is created. Absent: a new conversation whose id follows from `messageId`. */
   readonly conversationId?: string | undefined;
   /**
-   * Chosen by the client. Sending the same id and body again, however often, yields the same turn: the running
-   * one's events, or a replay of the sealed one. The same id with another body is `message_conflict`.
-   * Absent: the server makes one, and a retry is a new message.
+   * Chosen by the client. Sending the same id and body again, however often, yields the same turn: the
+   * running one's events, or a replay of the sealed one. The same id with another body is `message_conflict`.
+   * Absent: the server creates one, and a retry is a new message.
    */
   readonly messageId?: string | undefined;
-  /** Its text. May be empty where there are parts. */
+  /** Its text. May be empty if there are parts. */
   readonly message: string;
   /** Parts that follow the text, in order. */
   readonly parts?: readonly SentPart[] | undefined;
@@ -50,26 +50,30 @@ export interface SendMessageRequest {
   readonly instructions?: string | undefined;
   /** Makes the conversation temporary, where the message creates it; has no effect on one that exists. */
   readonly temporary?: boolean | undefined;
-  /** Absent: `reject`. A retry may say another one than the first attempt: the message is where that brought it. */
+  /**
+   * Absent: `reject`. A retry may set another value than the first attempt: the message stays where that one
+   * put it.
+   */
   readonly ifBusy?: IfBusy | undefined;
   /** Absent: `queue`. */
   readonly whenWaiting?: WhenWaiting | undefined;
   /**
-   * Tools of the caller, for the turn that the message opens. A call of one waits as a request of kind `tool-output`, and
-   * any client with the right to write can hand the output in. Not together with `ifBusy: "steer"`.
+   * Tools of the caller, for the turn that the message opens. A call of one waits as a request of kind
+   * `tool-output`, and any client with the scope `write` can submit the output. Not together with `ifBusy:
+   * "steer"`.
    */
   readonly tools?: readonly CallerTool[] | undefined;
   /**
-   * Data that the turn has to return: its last text is then JSON that matches the schema, and `turn-sealed` has the value.
-   * Not together with `ifBusy: "steer"`.
+   * Data that the turn must return: its last text is then JSON that matches the schema, and `turn-sealed` has
+   * the value. Not together with `ifBusy: "steer"`.
    */
   readonly output?: OutputRequest | undefined;
 }
 
-/** What became of an admitted message: it opened a turn, or it waits in the queue. */
+/** Outcome of an admitted message: it opened a turn, or it waits in the queue. */
 export type ReceiptOutcome = "started" | "queued";
 
-/** The answer to a message that is durable. The same message sent again gets the same answer. */
+/** The response to a durable message. Sending the same message again gets the same response. */
 export interface MessageReceipt {
   readonly conversationId: string;
   readonly messageId: string;

@@ -37,11 +37,11 @@ export interface InstructionsSetting {
 
 /**
  * `GET` and `PUT /conversations/:id/compact-threshold`: the tokens in context above which a conversation is
- * compacted before its next step. 0: only when asked. Null: the default, a share of the model's window.
+ * compacted before its next step. 0: only on request. Null: the default, a share of the model's window.
  */
 export interface CompactThresholdSetting {
   readonly compactThreshold: number | null;
-  /** The tokens that null stands for, with the conversation's model. Told, never taken. Absent: unknown. */
+  /** The default in tokens, with the conversation's model. Read only. Absent: unknown. */
   readonly defaultThreshold?: number | undefined;
 }
 

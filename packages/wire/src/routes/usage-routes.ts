@@ -1,7 +1,7 @@
 import type { CostSum } from "../figures/cost.js";
 import type { Usage } from "../figures/usage.js";
 
-/** What usage is summed by. `owner` needs `owners=all`. */
+/** Grouping of usage sums. `owner` needs `owners=all`. */
 export type UsageGrouping = "day" | "model" | "conversation" | "owner";
 
 /** `GET /usage`: tokens and cost of the caller's owner, over whole days in UTC. */
@@ -12,7 +12,7 @@ export interface UsageQuery {
   readonly to?: string | undefined;
   /** Default `day`. */
   readonly by?: UsageGrouping | undefined;
-  /** The most groups to list; the total counts all of them. Default 100, at most 500. */
+  /** Maximum number of groups to list; the total includes all of them. Default 100, at most 500. */
   readonly limit?: number | undefined;
   /** Sums another owner's usage. Needs the scope `admin`. */
   readonly owner?: string | undefined;
@@ -22,7 +22,7 @@ export interface UsageQuery {
 
 /** Tokens and cost of some calls. */
 export interface UsageSums extends CostSum {
-  /** All calls together: steps, compactions and titles. Calls without a report of tokens are not in it. */
+  /** All calls together: steps, compactions and titles. Calls without a usage report are not included. */
   readonly usage: Usage;
 }
 
@@ -32,7 +32,7 @@ export interface UsageGroup extends UsageSums {
   readonly day?: string;
   /** With `by=model`, as `credential/model`. Absent: it was not recorded. */
   readonly model?: string;
-  /** With `by=conversation`. Absent: conversations that were deleted, and calls of none. */
+  /** With `by=conversation`. Absent: deleted conversations, and calls outside of any. */
   readonly conversationId?: string;
   /** With `by=conversation`. */
   readonly title?: string;
@@ -46,10 +46,10 @@ export interface UsageResponse {
   /** Inclusive. */
   readonly to: string;
   readonly by: UsageGrouping;
-  /** Days newest first; all else by cost, the largest first. */
+  /** Days newest first; other groups by cost, the largest first. */
   readonly groups: readonly UsageGroup[];
   /** Over all groups, listed or not. */
   readonly total: UsageSums;
-  /** How many groups the limit left out. Absent: none. */
+  /** Number of groups that the limit left out. Absent: none. */
   readonly omitted?: number;
 }

@@ -10,7 +10,7 @@ import type { MessageReceipt } from "../routes/send-message.js";
 import type { SurfaceCatalog, SurfaceSpec } from "./surface.js";
 
 /**
- * Everything that a server may say on the socket. One JSON message per frame, told apart by `type`. A client
+ * A message from a server on the socket. One JSON message per frame, discriminated by `type`. A client
  * ignores types that it does not know.
  */
 export type WsServerMessage =
@@ -32,28 +32,28 @@ export type WsServerMessage =
   | WsSurfaceError
   | WsPong;
 
-/** An event of a subscribed conversation, which `event.conversationId` names. */
+/** An event of a subscribed conversation; `event.conversationId` identifies it. */
 export interface WsChatDelta extends CursoredEvent {
   readonly type: "chat.delta";
 }
 
-/** The state around the transcript, at the start of a resumed subscription. */
+/** The state around the log, at the start of a resumed subscription. */
 export interface WsChatSnapshot {
   readonly type: "chat.snapshot";
   readonly conversationId: string;
   readonly meta: ConversationMeta;
   readonly queue: QueuePayload;
   readonly cursor: Cursor;
-  /** Absent when no turn runs. */
+  /** Absent if no turn runs. */
   readonly activeTurn?: ActiveTurn;
   /** Tokens in context after the newest turn. Absent: unknown. */
   readonly contextSize?: number;
-  /** The window of the model that the next turn would ask. */
+  /** The context window of the next turn's model. */
   readonly contextWindow?: number;
 }
 
 /**
- * Committed chunks that the client is missing, ascending. They replace whatever it holds provisionally of the
+ * Committed chunks that the client is missing, ascending. They replace the client's provisional state of the
  * same turn and step.
  */
 export interface WsChatChunks {
@@ -64,29 +64,32 @@ export interface WsChatChunks {
 }
 
 /**
- * Forget what is provisional of this turn: what is durable of it follows. Committed chunks stay. Without a turn: forget
- * everything of this conversation, also what was committed, because its log was restored to an earlier state or made
- * anew; the whole log follows.
+ * Discard the provisional state of this turn: its durable state follows. Committed chunks stay. Without a
+ * turn: discard everything of this conversation, including committed chunks, because its log was restored to
+ * an earlier state or created again; the whole log follows.
  */
 export interface WsChatReset {
   readonly type: "chat.reset";
   readonly conversationId: string;
   readonly turnId?: string;
-  /** The place of a client that has forgotten it. The one before is no longer true: it says what was seen. */
+  /**
+   * The cursor of a client that has discarded it. The previous one is no longer valid: it includes discarded
+   * events.
+   */
   readonly cursor?: Cursor;
 }
 
-/** A message of this client is durable. The same message sent again gets the same receipt. */
+/** A message of this client is durable. Sending the same message again gets the same receipt. */
 export interface WsChatReceipt extends MessageReceipt {
   readonly type: "chat.receipt";
 }
 
-/** A response of this client is in force. The same response again gets the same answer. */
+/** A response of this client is in force. Sending the same response again gets the same result. */
 export interface WsChatResponded extends RespondResponse {
   readonly type: "chat.responded";
 }
 
-/** Something that this client asked for was refused or failed. */
+/** A request of this client was refused or failed. */
 export interface WsChatError {
   readonly type: "chat.error";
   readonly conversationId?: string;
@@ -99,20 +102,23 @@ export interface WsChatError {
   readonly code: ErrorCode;
   /** For people. */
   readonly message: string;
-  /** Whether the same may succeed later. */
+  /** True if the same may succeed later. */
   readonly retryable?: boolean;
 }
 
-/** To every client of the owner: a conversation's status changed, or what its open turn waits for. */
+/**
+ * To every client of the owner: a conversation's status changed, or the requests that its open turn waits
+ * for.
+ */
 export interface WsConversationStatusChanged {
   readonly type: "conversation.statusChanged";
   readonly conversationId: string;
   readonly status: ConversationStatus;
-  /** Requests of the open turn that nobody has answered. Absent: there are none. */
+  /** Unanswered requests of the open turn. Absent: there are none. */
   readonly waiting?: WaitingInfo;
 }
 
-/** To every client of the owner: a conversation is new, or something that a list shows of it changed. */
+/** To every client of the owner: a conversation is new, or a field that a list shows has changed. */
 export interface WsConversationUpdated {
   readonly type: "conversation.updated";
   readonly conversationId: string;
@@ -135,27 +141,27 @@ export interface WsConversationCompacted {
   readonly messagesKept: number;
 }
 
-/** To every client of the owner: a conversation is gone. */
+/** To every client of the owner: a conversation was deleted. */
 export interface WsConversationRemoved {
   readonly type: "conversation.removed";
   readonly conversationId: string;
 }
 
-/** What surfaces there are: the first message of every connection. */
+/** The available surfaces: the first message of every connection. */
 export interface WsSurfaceCatalog {
   readonly type: "catalog";
   readonly catalog: SurfaceCatalog;
 }
 
-/** A surface as it is at the moment of subscribing. */
+/** A surface at the time of subscribing. */
 export interface WsSurface {
   readonly type: "surface";
-  /** Which one, for a surface that exists per conversation. */
+  /** The conversation, for a surface that exists per conversation. */
   readonly conversationId?: string;
   readonly spec: SurfaceSpec;
 }
 
-/** A surface changed: its whole new spec, in the two places that clients look for it. */
+/** A surface changed: its whole new spec, in the two places where clients expect it. */
 export interface WsSurfaceUpdate {
   readonly type: "update";
   readonly conversationId?: string;
@@ -177,7 +183,7 @@ export interface WsSurfaceError {
   readonly message: string;
 }
 
-/** The answer to `ping`. */
+/** The response to `ping`. */
 export interface WsPong {
   readonly type: "pong";
 }

@@ -1,7 +1,7 @@
 import type { QueuePayload } from "../queue.js";
 import type { WsChatChunks, WsChatDelta, WsChatReset, WsChatSnapshot } from "./socket-server-message.js";
 
-/** The queue of a followed conversation has changed: all of it. On the socket this is a surface. */
+/** The whole queue of a followed conversation, after a change. On the socket this is a surface. */
 export interface SseQueueChanged {
   readonly type: "queue.changed";
   readonly conversationId: string;
@@ -9,9 +9,10 @@ export interface SseQueueChanged {
 }
 
 /**
- * The server-sent events of `GET /conversations/:id/events`: by event name, what `data` holds. Except for the queue, the
- * payloads are the socket's, byte for byte. `id` is the cursor, so a browser resumes by itself; comments in between keep
- * the connection alive. Changes of the queue come to whoever names a cursor, behind the snapshot.
+ * The server-sent events of `GET /conversations/:id/events`: the type of `data` by event name. Except for the
+ * queue, the payloads are the socket's, byte for byte. `id` is the cursor, so a browser resumes by itself;
+ * comments in between keep the connection alive. Changes of the queue are sent to clients that present a
+ * cursor, after the snapshot.
  */
 export interface SseEvents {
   readonly snapshot: WsChatSnapshot;
@@ -24,5 +25,5 @@ export interface SseEvents {
 /** The names of the server-sent events. */
 export type SseEventName = keyof SseEvents;
 
-/** What the `data` of any server-sent event holds. */
+/** The `data` of any server-sent event. */
 export type SseMessage = SseEvents[SseEventName];

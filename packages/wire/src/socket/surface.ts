@@ -1,6 +1,6 @@
 import type { QueuePayload } from "../queue.js";
 
-/** A field that a client draws with a renderer of its own, found by `rendererId`. */
+/** A field that a client draws with its own renderer, found by `rendererId`. */
 export interface CustomSurfaceField<RendererId extends string, Payload> {
   readonly kind: "custom";
   readonly rendererId: RendererId;
@@ -10,16 +10,16 @@ export interface CustomSurfaceField<RendererId extends string, Payload> {
 /** The queue of a conversation. */
 export type MessageQueueField = CustomSurfaceField<"message-queue", QueuePayload>;
 
-/** What a surface can hold. A client leaves out fields that it has no renderer for. */
+/** Field of a surface. A client ignores fields without a renderer. */
 export type SurfaceField = MessageQueueField;
 
 /**
- * A piece of state that the server shows beside the transcript. It travels whole: each update replaces the
- * one before it, so that a missed one costs nothing.
+ * State that the server shows beside the conversation. It is always sent whole: each update replaces the
+ * previous one, so that a missed one costs nothing.
  */
 export interface SurfaceSpec {
   readonly id: string;
-  /** Where a client should put it. */
+  /** Region where a client should place it. */
   readonly region: string;
   readonly title: string;
   readonly fields: readonly SurfaceField[];

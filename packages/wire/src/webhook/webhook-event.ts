@@ -2,13 +2,13 @@ import type { InputDecision, InputKind, InputVia } from "../input/input-entry.js
 import type { OpenUnion } from "../json.js";
 import type { TurnReason } from "../log/turn-reason.js";
 
-/** An event that an endpoint can ask for. */
+/** An event that an endpoint can subscribe to. */
 export type WebhookEventType = "input.requested" | "input.answered" | "turn.sealed" | "conversation.created";
 
 /** The conversation that an event is about. */
 export interface WebhookConversation {
   readonly conversationId: string;
-  /** As it was when the event happened; empty where there was none. */
+  /** The title at the time of the event; empty if there was none. */
   readonly title: string;
 }
 
@@ -22,7 +22,7 @@ export interface InputRequestedData extends WebhookConversation {
   readonly expiresAt?: string;
 }
 
-/** `input.answered`: a request was decided, by somebody, by expiry or by the end of its turn. */
+/** `input.answered`: a request was decided, by a person or program, by expiry or by the end of its turn. */
 export interface InputAnsweredData extends WebhookConversation {
   readonly turnId: string;
   readonly requestId: string;
@@ -41,27 +41,27 @@ export interface TurnSealedData extends WebhookConversation {
   readonly lastSeq: number;
 }
 
-/** `conversation.created`: a conversation was made, by a send, a fork or an import too. */
+/** `conversation.created`: a conversation was created, also by a send, a fork or an import. */
 export interface ConversationCreatedData extends WebhookConversation {
   /** Set on a fork. */
   readonly parentId?: string;
 }
 
-/** `webhook.test`: sent when somebody tests an endpoint, and only then. */
+/** `webhook.test`: sent only when a user tests an endpoint. */
 export interface WebhookTestData {
   readonly webhookId: string;
 }
 
 interface Event<Type extends string, Data> {
   readonly type: Type;
-  /** When it happened, as ISO 8601. */
+  /** Time of the event, as ISO 8601. */
   readonly timestamp: string;
   readonly data: Data;
 }
 
 /**
- * The body of a delivery. Its `webhook-id` header is the same in every attempt and in a replay: whoever has seen it
- * can ignore it. It names things and holds nothing of what was said; read the rest from the API.
+ * The body of a delivery. Its `webhook-id` header is the same in every attempt and in a replay: a receiver
+ * that has seen it can ignore the delivery. It contains ids and no content; read the rest from the API.
  */
 export type WebhookEvent =
   | Event<"input.requested", InputRequestedData>

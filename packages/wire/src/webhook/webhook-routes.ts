@@ -1,29 +1,29 @@
 import type { OpenUnion } from "../json.js";
 import type { WebhookEventType } from "./webhook-event.js";
 
-/** The path parameters of a route to one endpoint. */
+/** Path parameters of a route to one endpoint. */
 export interface WebhookParams {
   readonly id: string;
 }
 
-/** An endpoint that events are posted to. Its secret is shown once, when it is made. */
+/** An endpoint that events are posted to. Its secret is shown once, when it is created. */
 export interface WebhookInfo {
   readonly id: string;
-  /** May hold a secret of its own: only an admin sees it. */
+  /** May contain a secret: only an admin sees it. */
   readonly url: string;
-  /** Empty where none was given. */
+  /** Empty if none was given. */
   readonly label: string;
   readonly events: readonly OpenUnion<WebhookEventType>[];
   readonly enabled: boolean;
   /** Epoch milliseconds. */
   readonly createdAt: number;
-  /** Why it is disabled: `user` by a call, `gone` because it answered 410. */
+  /** Reason why it is disabled: `user` by a call, `gone` because it answered 410. */
   readonly disabledReason?: OpenUnion<"user" | "gone">;
   /** Epoch milliseconds. */
   readonly disabledAt?: number;
-  /** Attempts in a row that failed, up to now. */
+  /** Consecutive failed attempts so far. */
   readonly failures: number;
-  /** Deliveries that are still to be made, and those that were given up. */
+  /** Deliveries that are still pending, and those that were given up. */
   readonly pending: number;
   readonly dead: number;
 }
@@ -35,7 +35,7 @@ export interface WebhooksResponse {
 
 /** `POST /webhooks`. */
 export interface CreateWebhookRequest {
-  /** A retry with the same id makes no second one. Absent: the server chooses. */
+  /** A retry with the same id creates no second one. Absent: the server chooses. */
   readonly id?: string | undefined;
   readonly url: string;
   /** Absent: all of them. */
@@ -46,37 +46,37 @@ export interface CreateWebhookRequest {
 /** The new endpoint. */
 export interface CreateWebhookResponse {
   readonly webhook: WebhookInfo;
-  /** Verifies what it receives. It cannot be shown again: absent where the id was there already. */
+  /** Verifies received deliveries. It cannot be shown again: absent if the id already existed. */
   readonly secret?: string;
 }
 
-/** `PATCH /webhooks/:id`. What is left out stays. */
+/** `PATCH /webhooks/:id`. Omitted fields stay unchanged. */
 export interface ChangeWebhookRequest {
   readonly url?: string | undefined;
   readonly events?: readonly WebhookEventType[] | undefined;
   readonly label?: string | undefined;
-  /** Disabling gives up what is still to be delivered; nothing is recorded for an endpoint that is disabled. */
+  /** Disabling gives up pending deliveries; no events are recorded for a disabled endpoint. */
   readonly enabled?: boolean | undefined;
 }
 
-/** The endpoint as it is now. */
+/** The current endpoint. */
 export interface WebhookResponse {
   readonly webhook: WebhookInfo;
 }
 
-/** `DELETE /webhooks/:id`: what it was to receive goes with it. Idempotent. */
+/** `DELETE /webhooks/:id`: also deletes its deliveries. Idempotent. */
 export interface DeleteWebhookResponse {
   readonly id: string;
-  /** False when there was none. */
+  /** False if there was none. */
   readonly removed: boolean;
 }
 
 /** `POST /webhooks/:id/test`: one attempt with an event `webhook.test`. */
 export interface TestWebhookResponse {
   readonly delivered: boolean;
-  /** The status of the answer. Absent where there was none. */
+  /** The status of the response. Absent if there was none. */
   readonly status?: number;
-  /** Why it was not delivered. */
+  /** Reason why it was not delivered. */
   readonly error?: string;
   readonly durationMs: number;
 }
@@ -89,27 +89,27 @@ export interface DeliveriesQuery {
   readonly state?: DeliveryState | undefined;
   /** Default 50, at most 500. */
   readonly limit?: number | undefined;
-  /** `nextBefore` of the page before. */
+  /** `nextBefore` of the previous page. */
   readonly before?: string | undefined;
 }
 
-/** One event on its way to one endpoint. */
+/** One event to be delivered to one endpoint. */
 export interface DeliveryInfo {
-  /** The `webhook-id` that it is sent with. */
+  /** Its `webhook-id` header. */
   readonly id: string;
   readonly type: OpenUnion<WebhookEventType>;
   readonly conversationId: string;
   readonly state: DeliveryState;
-  /** When the event happened, in epoch milliseconds. */
+  /** Time of the event, in epoch milliseconds. */
   readonly createdAt: number;
   readonly attempts: number;
   /** Epoch milliseconds. Absent before the first attempt. */
   readonly attemptedAt?: number;
   /** Epoch milliseconds, while it is pending. */
   readonly nextAttemptAt?: number;
-  /** The status of the last answer. */
+  /** The status of the last response. */
   readonly status?: number;
-  /** Why the last attempt failed. */
+  /** Reason why the last attempt failed. */
   readonly error?: string;
 }
 
@@ -120,17 +120,20 @@ export interface DeliveriesResponse {
   readonly nextBefore?: string;
 }
 
-/** `POST /webhooks/:id/replay`: delivers again, in order, what has been delivered or given up, as far as it is kept. */
+/**
+ * `POST /webhooks/:id/replay`: delivers again, in order, events that were delivered or given up, as far as
+ * they are kept.
+ */
 export interface ReplayRequest {
-  /** Only what happened from then on, in epoch milliseconds. */
+  /** Only events since then, in epoch milliseconds. */
   readonly since?: number | undefined;
   /** Only from this delivery on. */
   readonly from?: string | undefined;
-  /** Only what was given up. Default: everything. */
+  /** Only deliveries in this state. Default: all. */
   readonly state?: "dead" | "delivered" | undefined;
 }
 
 export interface ReplayResponse {
-  /** How many deliveries are made again. */
+  /** Number of deliveries that are repeated. */
   readonly replayed: number;
 }

@@ -2,38 +2,45 @@ import type { ParleyError } from "@parley/core/errors";
 import type { CanonicalMessage, TokenUsage } from "@parley/core/messages";
 import type { AgentEvent, TurnReason } from "@parley/wire";
 
-/** What an agent's turn left behind. */
+/** Result of an agent's turn. */
 export interface AgentResult {
   threadId: string;
   turnId: string;
-  /** Why the turn ended: `stop`, `length`, `tool-calls`, `max-steps`, `aborted`, ... */
+  /** Reason why the turn ended: `stop`, `length`, `tool-calls`, `max-steps`, `aborted`, ... */
   reason: TurnReason;
   /** The text of the last answer. */
   text: string;
-  /** What the turn added to the store behind its input, in order. */
+  /** Messages that the turn added to the store after its input, in order. */
   messages: CanonicalMessage[];
   /** The sum over all steps, as far as the provider reported it. */
   usage?: TokenUsage;
 }
 
 /**
- * A turn under way. It goes on whether or not anyone reads: iterating only watches, from the first event on and
- * as often as wanted, and leaving an iteration stops the watching.
+ * A turn in progress. It continues whether or not it is read: iterating only observes, from the first event
+ * on and as often as wanted, and leaving an iteration only stops observing.
  *
- * `final` resolves when everything is stored. If the turn failed, it rejects with the `ParleyError` that the
- * `error` event told, after what had arrived was stored; a rejection that nobody awaits is not reported as unhandled.
+ * `final` resolves when everything is stored. If the turn failed, it rejects with the `ParleyError` of the
+ * `error` event, after everything that had arrived was stored; an unawaited rejection is not reported as
+ * unhandled.
  */
 export interface AgentStream extends AsyncIterable<AgentEvent> {
   readonly threadId: string;
   readonly turnId: string;
-  /** The text as it comes, without reasoning and tools. Ends with the turn, however it ended. */
+  /** The text as it arrives, without reasoning and tools. Ends with the turn, however it ended. */
   readonly textStream: AsyncIterable<string>;
   readonly final: Promise<AgentResult>;
-  /** Stops the turn: what exists is kept, open calls are answered, `final` resolves with `aborted`. */
+  /**
+   * Stops the turn: stored and received content is kept, open calls get a result, `final` resolves with
+   * `aborted`.
+   */
   stop(): void;
 }
 
-/** The readers' side of a turn, and where the agent writes. Keeps the turn's events until it is forgotten itself. */
+/**
+ * The stream that readers see, with the methods that the agent writes to. Keeps the turn's events as long as
+ * it lives.
+ */
 export class AgentFeed implements AgentStream {
   readonly threadId: string;
   readonly turnId: string;

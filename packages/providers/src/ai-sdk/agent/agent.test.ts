@@ -228,7 +228,7 @@ describe("a turn of an agent", () => {
     expect((await failure(agent.stream({ threadId: "t1", messages: [] }))).code).toBe("invalid_request");
     const other = await failure(agent.stream({ threadId: "t1", messages: "Hi", resourceId: "you" }));
     expect(other.code).toBe("conversation_not_found");
-    // A refused turn does not hold the thread.
+    // A refused turn does not block the thread.
     await (await agent.stream({ threadId: "t1", messages: "again", resourceId: "me" })).final;
   });
 
@@ -308,7 +308,7 @@ describe("a turn that does not go well", () => {
       "tool tool-invocation",
       "assistant error",
     ]);
-    // And the thread can be gone on with.
+    // And the thread can be continued.
     expect((await (await agent.stream({ threadId: "t1", messages: "again" })).final).text).toBe("better");
     for (const message of toAiSdkMessages(await rows(store))) {
       expect(modelMessageSchema.safeParse(message).success).toBe(true);
@@ -370,7 +370,7 @@ describe("an agent on @ai-sdk/openai", () => {
         { type: "function_call", call_id: "call_1", name: "add", arguments: '{"a":1,"b":2}' },
         { type: "function_call_output", call_id: "call_1", output: '{"sum":3}' },
       ]);
-      // What was sent once is sent again unchanged, so a cache finds its prefix.
+      // Messages that were sent once are sent again unchanged, so a cache finds its prefix.
       expect(JSON.stringify(third?.slice(0, second?.length))).toBe(JSON.stringify(second));
     } finally {
       await server.close();

@@ -27,36 +27,39 @@ import type { AgentEvent } from "@parley/wire";
 import { AiSdkProviderAdapter, type AiSdkProviderAdapterConfig } from "../ai-sdk-provider-adapter.js";
 import { AgentFeed, type AgentResult, type AgentStream } from "./agent-stream.js";
 
-/** What an agent is made of. The rest of the adapter's settings may stand beside its own. */
+/** Configuration of an agent, together with the remaining settings of the adapter. */
 export interface AgentConfig extends Omit<AiSdkProviderAdapterConfig, "tools"> {
   store: MemoryStore;
   /** Run here, between the model's steps. Without any, calls are left to the caller. */
   tools?: readonly Tool<never>[];
   /** Tools that the provider runs itself. */
   providerTools?: AiSdkProviderAdapterConfig["tools"];
-  /** Stand in front of every call. Not stored. */
+  /** Sent before the messages of every call. Not stored. */
   instructions?: string;
-  /** How many of the newest stored messages the model is shown. Default: all. */
+  /** Number of the newest stored messages that the model is shown. Default: all. */
   historyLimit?: number;
   limits?: Partial<TurnLimits>;
-  /** Decides on calls whose tools ask for approval. Without it such a call is denied: a turn of the agent cannot wait. */
+  /**
+   * Decides on calls whose tools require approval. Without it such a call is denied: a turn of the agent
+   * cannot wait.
+   */
   approve?: Approve;
   reasoningEffort?: NonNullable<ProviderCallParams["reasoningEffort"]>;
-  /** The most tokens of one answer. */
+  /** Maximum number of tokens of one answer. */
   maxTokens?: number;
-  /** As the adapter takes them: settings of `streamText`, and options of the provider. */
+  /** Passed to the adapter: settings of `streamText`, and options of the provider. */
   extraParams?: Record<string, unknown>;
-  /** Makes ids of turns and messages. Default: UUIDv7. */
+  /** Creates ids of turns and messages. Default: UUIDv7. */
   ids?: IdFactory;
-  /** Default: the machine's. */
+  /** Default: the system clock. */
   clock?: NonNullable<TurnSetup["clock"]>;
 }
 
-/** A message for a turn: a stored one, or what one is made of. */
+/** A message for a turn: a stored one, or its content. */
 export type AgentMessage =
   | CanonicalMessage
   | {
-      /** Default: a new one. With an id of its own, a message is stored once, however often it is sent. */
+      /** Default: a new id. A message with an id is stored once, however often it is sent. */
       id?: string;
       role?: "user" | "system";
       content: string | readonly MessageContentPart[];
@@ -66,19 +69,19 @@ export type AgentMessage =
 /** One turn. */
 export interface AgentInput {
   threadId: string;
-  /** What the user says; a text is one message. */
+  /** The user's input; a string is one message. */
   messages: string | readonly AgentMessage[];
-  /** The owner of a new thread. A thread of another owner is as unknown. */
+  /** The owner of a new thread. A thread of another owner is treated as unknown. */
   resourceId?: string;
   /** Aborting stops the turn, as `stop` does. */
   signal?: AbortSignal;
 }
 
 /**
- * An agent on any model of the AI SDK and any store of canonical messages. A turn loads the thread, converts it,
- * asks the model step by step, runs its tools and stores every message as soon as it is complete: the input before
- * the model is asked, an answer before its tools start, results before the next step. What had arrived when a
- * turn fails or is stopped is stored too, with a result for every call.
+ * An agent on any model of the AI SDK and any store of canonical messages. A turn loads the thread, converts
+ * it, calls the model step by step, runs its tools and stores every message as soon as it is complete: the
+ * input before the model is called, an answer before its tools start, results before the next step. If a turn
+ * fails or is stopped, the content that had arrived is stored too, with a result for every call.
  */
 export class Agent {
   readonly #config: AgentConfig;
@@ -97,8 +100,8 @@ export class Agent {
   }
 
   /**
-   * Begins a turn and resolves once its input is stored; an unknown thread is created. A thread has one turn at
-   * a time in one agent: another one is refused with `turn_active`.
+   * Starts a turn and resolves once its input is stored; an unknown thread is created. A thread has one turn
+   * at a time in one agent: another one is refused with `turn_active`.
    */
   async stream(input: AgentInput): Promise<AgentStream> {
     const { threadId } = input;
@@ -193,12 +196,12 @@ export class Agent {
       await scribe.save(outcome.uncommitted);
       await this.#config.store.saveThread({ thread: { ...thread, updatedAt: this.#now() } });
     } catch (thrown) {
-      // A turn that had failed already keeps its reason.
+      // A turn that had already failed keeps its error.
       if (failure === undefined) feed.push(errorEvent(feed, toParleyError(thrown, "store_unavailable")));
       failure ??= toParleyError(thrown, "store_unavailable");
     }
     this.#active.delete(thread.id);
-    // Told last: whoever sees the end of a turn that went well finds everything stored.
+    // Published last: a reader that sees the end of a successful turn finds everything stored.
     const { threadId: conversationId, turnId } = feed;
     const isAsTold = failure === outcome.error && done !== undefined;
     feed.push(isAsTold ? done : { type: "done", conversationId, turnId, reason: "error" });
@@ -262,21 +265,21 @@ export class Agent {
 
 interface OpenedTurn {
   readonly thread: Thread;
-  /** What was said before, without the input. */
+  /** The messages before the input. */
   readonly history: readonly ConversationMessage[];
   readonly userMessages: readonly ConversationMessage[];
   readonly scribe: Scribe;
 }
 
 /**
- * Writes messages to a store, each later than the one before. A store may order by time alone, and messages of
- * one turn are often made within one millisecond.
+ * Writes messages to a store, each with a later time than the one before. A store may order by time alone,
+ * and messages of one turn are often created within one millisecond.
  */
 class Scribe {
   readonly #store: MemoryStore;
   readonly #owner: string | undefined;
   #lastMs: number;
-  /** What was written behind the input. */
+  /** Messages written after the input. */
   readonly saved: CanonicalMessage[] = [];
 
   constructor(store: MemoryStore, owner: string | undefined, last: Date | undefined) {
@@ -285,7 +288,7 @@ class Scribe {
     this.#lastMs = last?.getTime() ?? 0;
   }
 
-  /** The time itself, or the next millisecond behind the last message. */
+  /** Returns the time itself, or the next millisecond after the last message. */
   after(time: Date): Date {
     this.#lastMs = Math.max(time.getTime(), this.#lastMs + 1);
     return new Date(this.#lastMs);
@@ -304,7 +307,7 @@ class Scribe {
   }
 }
 
-/** The newest messages, oldest first. */
+/** Returns the newest messages, oldest first. */
 async function loadMessages(
   store: MemoryStore,
   threadId: string,

@@ -185,7 +185,7 @@ describe("a stream as canonical messages", () => {
       type: "text",
       parts: [{ type: "text", text: "It is 8." }],
     });
-    // In the order in which the tools were done.
+    // In the order in which the tools finished.
     const answer = { type: "tool-invocation", state: "result" };
     expect(rest).toHaveLength(2);
     expect(rest).toEqual(
@@ -403,7 +403,8 @@ describe("a stream that is cut anywhere", () => {
           expect(new Set(messages.map(({ id }) => id)).size).toBe(messages.length);
           const read = JSON.parse(JSON.stringify(messages)) as CanonicalMessage[];
           const { repairs } = repairHistory(read.flatMap(fromCanonical));
-          // A cut may leave calls open, and tools answer when they are done; nothing else may need repair.
+          // A cut may leave calls open, and tools answer in the order in which they finish; nothing else may
+          // need repair.
           const expected = ["result-synthesized", "result-moved"];
           expect(repairs.filter(({ kind }) => !expected.includes(kind))).toEqual([]);
           for (const message of toAiSdkMessages(read)) {

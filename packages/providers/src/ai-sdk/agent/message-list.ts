@@ -17,21 +17,24 @@ import { toCallError } from "../failure.js";
 import { modelFamily } from "../model-family.js";
 import { asMetadata, toProviderFields } from "../provider-options.js";
 
-/** What the messages of a stream have in common. */
+/** Settings that the messages of a stream share. */
 export interface MessageListOptions {
   threadId: string;
   resourceId?: string;
-  /** The model that speaks: kept with its messages, so that what only it understands goes back to it alone. */
+  /**
+   * The answering model: stored with its messages, so that data that only it understands is sent back to it
+   * alone.
+   */
   origin?: MessageOrigin;
-  /** Makes message ids. Default: UUIDv7. */
+  /** Creates message ids. Default: UUIDv7. */
   ids?: IdFactory;
-  /** The time of messages. Default: now. */
+  /** Returns the time of messages. Default: now. */
   now?: () => Date;
 }
 
 /**
- * The messages that a stream has made so far: what is complete, and the answer that still grows. Made by
- * `createMessageListState`, fed by `updateFromStreamPart`, emptied by `flushToCanonical`.
+ * The messages that a stream has produced so far: complete ones, and the answer that still grows. Created by
+ * `createMessageListState`, updated by `updateFromStreamPart`, emptied by `flushToCanonical`.
  */
 export interface MessageListState {
   readonly options: MessageListOptions;
@@ -39,17 +42,19 @@ export interface MessageListState {
   readonly now: () => Date;
   /** Complete messages, oldest first. */
   readonly complete: ConversationMessage[];
-  /** The growing answer; undefined between two. */
+  /** The growing answer; undefined between two answers. */
   answer: { readonly fold: AnswerFold; readonly createdAt: Date } | undefined;
-  /** The calls that have their result: a second one is not kept. */
+  /** The calls that have a result: a second result is not kept. */
   readonly answered: Set<string>;
   /** Calls that the SDK refused (an unknown tool, bad input): it answers them itself, at once. */
   readonly refused: Set<string>;
-  /** Answers to calls that the SDK refused while the model was still speaking: they follow its message. */
+  /**
+   * Results of calls that the SDK refused before the model's message was complete: they follow that message.
+   */
   readonly held: ToolResultContentPart[];
 }
 
-/** A state for one call of `streamText`, with any number of steps. */
+/** Creates a state for one call of `streamText`, with any number of steps. */
 export function createMessageListState(options: MessageListOptions): MessageListState {
   return {
     options,
@@ -64,16 +69,16 @@ export function createMessageListState(options: MessageListOptions): MessageList
 }
 
 /**
- * Takes one part of `streamText`'s `fullStream`. The answer of a step is one assistant message; a tool's result
- * is a tool message of its own behind it. A message becomes complete at a logical boundary: the end of a step or
- * of the stream, a tool's result, an abort, an error. Preliminary results are not kept; a failure is kept as a
- * message of its own, which no model is shown.
+ * Adds one part of `streamText`'s `fullStream`. The answer of a step is one assistant message; a tool's
+ * result is a separate tool message after it. A message becomes complete at a logical boundary: the end of a
+ * step or of the stream, a tool's result, an abort, an error. Preliminary results are not kept; a failure is
+ * kept as a separate message, which no model is shown.
  */
 export function updateFromStreamPart<Tools extends ToolSet>(
   streamPart: TextStreamPart<Tools>,
   state: MessageListState,
 ): void {
-  // Which tools there are changes the types of inputs and outputs, and those are taken as any value here.
+  // The tool set determines the types of inputs and outputs; here they are treated as unknown values.
   const part = streamPart as StreamPart;
   if (part.type === "start" || part.type === "start-step") return;
   const result = resultIn(part);
@@ -83,7 +88,7 @@ export function updateFromStreamPart<Tools extends ToolSet>(
   }
   state.answer ??= { fold: new AnswerFold(), createdAt: state.now() };
   state.answer.fold.push(part, () => {});
-  // Some models use their ids again in a later step.
+  // Some models reuse their ids in a later step.
   if (part.type === "tool-call") {
     state.answered.delete(part.toolCallId);
     if (part.invalid === true) state.refused.add(part.toolCallId);
@@ -97,8 +102,8 @@ export function updateFromStreamPart<Tools extends ToolSet>(
 }
 
 /**
- * The oldest complete message that was not handed out yet, or null; ask until it is null. With `ended`, the stream
- * is over, however it ended, and what there is of its last answer counts as complete.
+ * Returns the oldest complete message that was not returned yet, or null; call it until it returns null. With
+ * `ended`, the stream is over, however it ended, and the rest of its last answer counts as complete.
  */
 export function flushToCanonical(
   state: MessageListState,
@@ -109,13 +114,13 @@ export function flushToCanonical(
   return message === undefined ? null : withToolValues(toCanonical(message));
 }
 
-/** A part that answers a call, with the text of the answer where it is the last one. */
+/** Returns the call that a part answers, with the text of the result if it is the final one. */
 function resultIn(
   part: StreamPart,
 ): { readonly of: AnsweredCall; readonly text?: string; readonly isError: boolean } | undefined {
   if (part.type === "tool-output-denied") return { of: part, text: "The call was denied.", isError: true };
   if (part.type !== "tool-result" && part.type !== "tool-error") return undefined;
-  // What the provider's own tools answer is a part of its message.
+  // Results of the provider's own tools are part of its message.
   if (part.providerExecuted === true) return undefined;
   if (part.type === "tool-error") return { of: part, text: failureText(part.error), isError: true };
   const isLast = part.preliminary !== true;
@@ -164,7 +169,7 @@ function addResult(
     state.held.push(part);
     return;
   }
-  // Tools run when the model has spoken, so its message is complete.
+  // Tools run after the model's answer, so its message is complete.
   completeAnswer(state, false);
   addMessage(state, "tool", [part]);
 }

@@ -1,11 +1,11 @@
 import type { CanonicalMessage } from "@parley/core/messages";
 import type { MemoryStore, Thread } from "@parley/core/ports";
 
-/** A store as plain as it can be: four methods, ordered by time alone, everything through JSON as a database does. */
+/** A minimal store: four methods, ordered by time alone, everything serialized as JSON as in a database. */
 export interface PlainMemoryStore extends MemoryStore {
   readonly messages: Map<string, CanonicalMessage>;
   readonly threads: Map<string, Thread>;
-  /** Called before each write; a throw fails it. */
+  /** Called before each write; if it throws, the write fails. */
   beforeSave: (messages: readonly CanonicalMessage[]) => void | Promise<void>;
 }
 

@@ -1,8 +1,8 @@
 import type { BilledAmount } from "@parley/core/ports";
 
 /**
- * Reads what a call costs from the metadata of providers that say so: OpenRouter's as a number of credits, of which one is
- * a US dollar; that of Vercel's gateway as a text in US dollars.
+ * Reads the cost of a call from the metadata of providers that report it: OpenRouter as a number of credits,
+ * one of which is a US dollar; Vercel's gateway as a string in US dollars.
  */
 export function billedAmount(metadata: unknown): BilledAmount | undefined {
   const amount =

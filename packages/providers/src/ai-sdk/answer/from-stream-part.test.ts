@@ -12,7 +12,7 @@ import { jsonSchema, streamText, type ToolSet } from "ai";
 import { describe, expect, it } from "vitest";
 import { AnswerFold, type StreamPart } from "./from-stream-part.js";
 
-/** What `streamText` makes of a model's parts. */
+/** Returns the parts that `streamText` emits for a model's stream. */
 async function partsOf(
   answer: MockAnswer,
   tools?: ToolSet,

@@ -32,18 +32,18 @@ export type StreamPart = TextStreamPart<ToolSet>;
 
 type StreamPartOf<Type extends StreamPart["type"]> = Extract<StreamPart, { type: Type }>;
 
-/** How a model call ended, as the stream told it. */
+/** The end of a model call, as the stream reported it. */
 export interface AnswerEnding {
   readonly finishReason: ProviderFinishReason;
   readonly usage?: TokenUsage;
-  /** What the provider charges, where its metadata says so. */
+  /** The amount that the provider charges, if its metadata includes it. */
   readonly billed?: BilledAmount;
-  /** The provider's id of the answer, and when it was made. */
+  /** The provider's id of the answer, and its creation time. */
   readonly id?: string;
   readonly timestamp?: Date;
   /**
-   * The stream just stopped. Version 7 of the SDK says so (`interrupted`); version 6 reports such an end with no reason
-   * of the provider's and no usage, which no whole answer has.
+   * True if the stream just stopped. Version 7 of the SDK reports it (`interrupted`); version 6 reports such
+   * an end with no reason from the provider and no usage, which no complete answer has.
    */
   readonly cutOff: boolean;
 }
@@ -59,9 +59,10 @@ interface Growing {
 type Slot = Growing | { readonly type: "part"; readonly part: MessageContentPart };
 
 /**
- * Folds the stream of one model call into the parts of one assistant message. No I/O, no clock: the same stream
- * parts give the same message. Metadata of text and reasoning is gathered from its start, its deltas and its end,
- * later fields winning; it counts once the part has ended, because an unfinished signature would be refused.
+ * Folds the stream of one model call into the parts of one assistant message. No I/O, no clock: the same
+ * stream parts give the same message. Metadata of text and reasoning is gathered from its start, its deltas
+ * and its end, later fields winning; it is used once the part has ended, because an unfinished signature
+ * would be refused.
  */
 export class AnswerFold {
   readonly #slots: Slot[] = [];
@@ -72,16 +73,16 @@ export class AnswerFold {
   #text = "";
   #ending: AnswerEnding | undefined;
   #failure: { readonly error: unknown } | undefined;
-  /** The finish reason of an answer that the SDK turned down, although the provider had completed it. */
+  /** The finish reason of an answer that the SDK rejected, although the provider had completed it. */
   #turnedDown: string | undefined;
   #aborted = false;
 
-  /** `nameOf` turns the name of a tool in the stream into the name that its host knows. */
+  /** `nameOf` maps the name of a tool in the stream to the host's name for it. */
   constructor(nameOf: (sent: string) => string = (name) => name) {
     this.#nameOf = nameOf;
   }
 
-  /** How many parts and calls have begun. */
+  /** Number of parts and calls that have started. */
   get parts(): number {
     return this.#slots.length + this.#inputs.size;
   }
@@ -99,7 +100,7 @@ export class AnswerFold {
     return this.#aborted;
   }
 
-  /** Takes one stream part and passes on what follows from it. */
+  /** Processes one stream part and emits the resulting events. */
   push(part: StreamPart, emit: (event: ProviderStreamEvent) => void): void {
     switch (part.type) {
       case "text-start":
@@ -156,11 +157,11 @@ export class AnswerFold {
         }
         break;
       case "finish":
-        // The step has told it already, unless its end was left out.
+        // The step has already reported it, unless its end was omitted.
         this.#ending ??= endingOf(this.#reasonOf(part), part.totalUsage);
         break;
       case "error":
-        // Version 7 refuses an answer without the call that was asked for. That is for the caller to decide.
+        // Version 7 refuses an answer without the forced call. That is the caller's decision.
         if (isChoiceViolation(part.error)) this.#turnedDown = part.error.finishReason;
         else this.#failure ??= { error: part.error };
         break;
@@ -180,8 +181,8 @@ export class AnswerFold {
   }
 
   /**
-   * The parts so far, in the order in which they began, without empty ones. `whole` says that the call ended
-   * well, so that parts whose end was left out count as ended.
+   * Returns the parts so far, in the order in which they started, without empty ones. `whole` means that the
+   * call ended successfully, so that parts without an end event count as ended.
    */
   content(whole: boolean): MessageContentPart[] {
     return this.#slots.flatMap((slot) => {
@@ -191,7 +192,7 @@ export class AnswerFold {
     });
   }
 
-  /** The complete calls, in order, without the provider's own. */
+  /** Returns the complete calls, in order, without the provider's own. */
   calls(): ProviderToolCall[] {
     return this.#slots.flatMap((slot) =>
       slot.type === "part" && slot.part.type === "tool-call" ? [toolCallOf(slot.part)] : [],
@@ -225,7 +226,7 @@ export class AnswerFold {
     this.#open.delete(key);
     const slot = this.#slots[index] as Growing;
     slot.ended = true;
-    // The deltas have said the text; only what they could not carry is left to say.
+    // The deltas contained the text; only the metadata, which they could not carry, remains to be emitted.
     if (slot.metadata !== undefined) emit({ type: "part", part: grownPart(slot, true), index });
   }
 
@@ -271,7 +272,7 @@ export class AnswerFold {
     const output = (part.type === "tool-result" ? part.output : failureText(part.error)) as JSONValue;
     const isError = part.type === "tool-error";
     const kept = keptProviderTool({ type: "tool-result", toolCallId, toolName, output, isError, ...rest });
-    // The SDK does not say which of a provider's results are preliminary: the last one counts.
+    // The SDK does not report which of a provider's results are preliminary: the last one counts.
     const before = this.#providerResults.get(toolCallId);
     if (before === undefined) this.#providerResults.set(toolCallId, this.#add(kept, emit));
     else {
@@ -292,13 +293,13 @@ export class AnswerFold {
   }
 }
 
-/** What a tool's failure says, as text for the model. */
+/** Returns a tool's failure as text for the model. */
 export function failureText(error: unknown): string {
   if (error instanceof Error) return error.message;
   return resultTextFor(error);
 }
 
-/** A tool's output as the text that a later request carries. */
+/** Returns a tool's output as the text that a later request contains. */
 export function resultTextFor(output: unknown): string {
   try {
     return textOfValue(output);
@@ -315,7 +316,10 @@ function grownPart(
   return type === "text" ? { type, text, ...extras } : { type, text, ...extras };
 }
 
-/** The text that the model wrote, where it was streamed and stands for the same value; else the value's own. */
+/**
+ * Returns the text that the model wrote, if it was streamed and represents the same value; otherwise the
+ * serialized value.
+ */
 function argumentsTextFor(input: unknown, streamed: string | undefined): string {
   const text = input === undefined ? "{}" : resultTextFor(input);
   if (streamed === undefined || streamed === "") return text;
@@ -343,7 +347,7 @@ function generatedFile(part: StreamPartOf<"file">): MessageContentPart {
   return { type: "file", mediaType, data: base64, ...asMetadata(toProviderFields(part.providerMetadata)) };
 }
 
-/** A finish reason as either version of the SDK states it: version 7 knows more of them. */
+/** A finish reason as either version of the SDK reports it: version 7 has more of them. */
 interface FinishReason {
   readonly finishReason: string;
   readonly rawFinishReason?: string | undefined;
@@ -384,7 +388,9 @@ function endingOf(
   };
 }
 
-/** The SDK's counters as Parley's: its input includes the cache, its output the reasoning, as here. */
+/**
+ * Converts the SDK's counters to Parley's: its input includes the cache, its output the reasoning, as here.
+ */
 function usageOf(usage: LanguageModelUsage): TokenUsage | undefined {
   const { inputTokens, outputTokens, totalTokens } = usage;
   if (inputTokens === undefined && outputTokens === undefined) return undefined;

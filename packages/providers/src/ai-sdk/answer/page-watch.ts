@@ -1,13 +1,13 @@
 import type { ParleyError } from "@parley/core/errors";
 import { unreadableAnswer } from "../../call/http-failure.js";
 
-/** Kinds of chunks that come with any answer, also with an empty one. */
+/** Types of chunks that occur in any answer, including an empty one. */
 const frame = new Set(["stream-start", "response-metadata", "raw"]);
 
 /**
- * Notices where a provider sent a page or some other document instead of a stream: packages of the SDK skip what is no
- * event, and end as if nothing had been said. An answer in one piece, which a middleware may make a stream of, says
- * something, or why it ended.
+ * Detects that a provider sent a page or some other document instead of a stream: packages of the SDK skip
+ * everything that is not an event, and end as if the answer were empty. An answer in one piece, which a
+ * middleware may turn into a stream, has content, or a reason why it ended.
  */
 export class PageWatch {
   readonly #provider: string;
@@ -19,7 +19,9 @@ export class PageWatch {
     this.#mayBePage = /^\s*(?:text\/(?:html|plain|xml)|application\/(?:json|xml))/i.test(type);
   }
 
-  /** Looks at the next chunk of the model's stream. The failure, where it shows that there was no answer. */
+  /**
+   * Checks the next chunk of the model's stream. Returns the failure if it shows that there was no answer.
+   */
   see(chunk: { readonly type: string; readonly finishReason?: unknown }): ParleyError | undefined {
     if (!this.#mayBePage || frame.has(chunk.type)) return undefined;
     if (chunk.type === "finish" && saysNothing(chunk.finishReason)) return this.end();
@@ -27,7 +29,7 @@ export class PageWatch {
     return undefined;
   }
 
-  /** The failure of a stream that ended like this. */
+  /** Returns the failure of a stream that ended like this. */
   end(): ParleyError | undefined {
     if (!this.#mayBePage) return undefined;
     this.#mayBePage = false;
@@ -35,7 +37,10 @@ export class PageWatch {
   }
 }
 
-/** The reason that packages give where the provider gave none: an object, or in older versions a word. */
+/**
+ * Returns true for the reason that packages report if the provider gave none: an object, or in older versions
+ * a string.
+ */
 function saysNothing(reason: unknown): boolean {
   if (typeof reason === "string") return reason === "other" || reason === "unknown";
   const { unified, raw } = (reason ?? {}) as { unified?: unknown; raw?: unknown };

@@ -1,15 +1,18 @@
 import type { CallWarning, LanguageModel } from "ai";
 import { PageWatch } from "./page-watch.js";
 
-/** A model as a provider's package makes it. Texts name models of a gateway, which is a call over the network. */
+/**
+ * A model created by a provider's package. Strings name models of a gateway, which is a call over the
+ * network.
+ */
 export type ModelInstance = Exclude<LanguageModel, string>;
 
 type Streamed = Awaited<ReturnType<ModelInstance["doStream"]>>;
 type Chunk = Streamed["stream"] extends ReadableStream<infer Part> ? Part : never;
 
 /**
- * The same model with its warnings told to a listener, and with a failure where there was no answer. The SDK would print
- * warnings, and a library has no business on the console of its host.
+ * Wraps a model so that its warnings go to a listener, and so that a stream without an answer fails. The SDK
+ * would print warnings, and a library must not write to its host's console.
  */
 export function quietModel(
   model: ModelInstance,

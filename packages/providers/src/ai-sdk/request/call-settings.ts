@@ -7,13 +7,13 @@ import { functionParameters } from "../../openai/tool-definition.js";
 import { derivedOptions, type ModelFamily } from "../model-family.js";
 import { isFields, mergeFields, type ProviderFields, toProviderFields } from "../provider-options.js";
 
-/** What a call says beside its messages, as `streamText` takes it. */
+/** The part of a call other than its messages, as `streamText` takes it. */
 export interface CallSettings {
   readonly settings: Readonly<Record<string, unknown>>;
   readonly providerOptions: ProviderFields;
 }
 
-// The settings that `streamText` has itself, for every provider.
+// The settings that `streamText` itself has for every provider.
 const sharedSettings = new Set([
   "frequencyPenalty",
   "headers",
@@ -28,10 +28,10 @@ const sharedSettings = new Set([
 ]);
 
 /**
- * The settings of a call. Of `extraParams`, those that `streamText` has itself are its settings,
- * `providerOptions` are options by provider, and every other field is an option of the model's own
- * provider, in the spelling of the AI SDK. What is said last counts: what effort and cache key mean, then the
- * adapter's own options, then the call's.
+ * Returns the settings of a call. Of `extraParams`, those that `streamText` itself has become its settings,
+ * `providerOptions` are options by provider, and every other field is an option of the model's own provider,
+ * in the spelling of the AI SDK. Later sources win: first the options derived from effort and cache key, then
+ * the adapter's own options, then the call's.
  */
 export function callSettings(
   params: ProviderCallParams,
@@ -51,10 +51,10 @@ export function callSettings(
   return { settings, providerOptions: said.reduce(mergeFields, derived) ?? {} };
 }
 
-/** Stands in for a tool that a history has used and that is not offered any more. */
+/** Placeholder for a tool that a history has used and that is no longer offered. */
 const formerTool: ProviderToolDefinition = { name: "", description: "Not available any more." };
 
-/** The tools of a call as the SDK takes them: declared, and never run by it. */
+/** Returns the tools of a call as the SDK takes them: declared, and never run by it. */
 export function callTools(
   params: ProviderCallParams,
   call: {
@@ -70,7 +70,7 @@ export function callTools(
     tools[name] = tool({
       inputSchema: jsonSchema(functionParameters(definition.schema) as JSONSchema7),
       ...(definition.description ? { description: wellFormed(definition.description) } : {}),
-      // Said, because the API's default would rewrite schemas; others have no such word.
+      // Set explicitly, because the API's default would rewrite schemas; other providers have no such option.
       ...(family === "openai" ? { strict: false } : {}),
     });
   };
@@ -84,7 +84,7 @@ export function callTools(
     const toolChoice = toolChoiceOf(params.toolChoice, names, offered);
     return { tools, ...omitUndefined({ toolChoice }) };
   }
-  // Some providers refuse calls in a history when they are told of no tools.
+  // Some providers refuse calls in a history if the request declares no tools.
   const former = family === "openai" ? [] : usedTools(call.messages);
   for (const name of former) declare(formerTool, name);
   return former.length === 0 ? {} : { tools, toolChoice: "none" };
@@ -101,7 +101,7 @@ function usedTools(messages: readonly ModelMessage[]): string[] {
   return [...used];
 }
 
-/** A choice in any of the usual shapes as the SDK's; undefined for one that it cannot mean. */
+/** Converts a choice in any of the usual shapes to the SDK's; undefined if the SDK cannot express it. */
 function toolChoiceOf(
   choice: unknown,
   names: ToolNames,

@@ -3,9 +3,9 @@ import type { ModelFamily } from "../model-family.js";
 import { isFields, type ProviderFields } from "../provider-options.js";
 
 /**
- * The options of a call without a budget for thinking where it would be refused: Anthropic's models that take one
- * must have thought at the beginning of a turn to think behind its results. An answer of another model, or one that
- * was cut, begins without thinking that can be sent.
+ * Returns the options of a call without a thinking budget if the budget would be refused: Anthropic's models
+ * with budgets must have thought at the start of a turn to think after its tool results. An answer of another
+ * model, or one that was cut, does not start with thinking that can be sent.
  */
 export function withoutLateThinking(
   options: ProviderFields,
@@ -20,11 +20,11 @@ export function withoutLateThinking(
   return isInsideUnthoughtTurn(call.messages) ? { ...options, [call.key]: rest } : options;
 }
 
-/** Whether results have come for calls of an answer that does not begin with reasoning. */
+/** Returns true if results have arrived for calls of an answer that does not start with reasoning. */
 function isInsideUnthoughtTurn(messages: readonly ModelMessage[]): boolean {
   const last = messages.findLastIndex(({ role }) => role === "assistant");
   if (last < 0 || !messages.slice(last).some(({ role }) => role === "tool")) return false;
-  // The package joins answers that stand side by side.
+  // The package merges adjacent answers.
   let first = last;
   while (messages[first - 1]?.role === "assistant") first -= 1;
   const content = messages[first]?.content ?? "";

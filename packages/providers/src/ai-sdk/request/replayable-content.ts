@@ -3,19 +3,19 @@ import type { ModelFamily } from "../model-family.js";
 
 export type AssistantPart = Exclude<AssistantContent, string>[number];
 
-/** How much of an assistant's message can be replayed. */
+/** Rules for replaying an assistant's message. */
 export interface ReplayRules {
   readonly family: ModelFamily;
   /** The key of the provider's options. */
   readonly key: string;
-  /** The provider keeps its answers, so that ids are enough. */
+  /** True if the provider stores its answers, so that ids are enough. */
   readonly stored: boolean;
 }
 
 /**
- * The parts of an assistant's message without what a provider would refuse. Reasoning goes back as the unit that
- * the provider made, with what followed it, or not at all; ids come once in a request; a provider's own tool
- * goes with its result. `usedIds` holds the ids of the messages before.
+ * Returns the parts of an assistant's message without those that a provider would refuse. Reasoning is sent
+ * back as the unit that the provider made, with what followed it, or not at all; each id occurs once in a
+ * request; a provider's own tool call is sent with its result. `usedIds` holds the ids of earlier messages.
  */
 export function replayable(
   parts: readonly AssistantPart[],
@@ -24,12 +24,12 @@ export function replayable(
 ): AssistantPart[] {
   const paired = withoutHalves(parts);
   const whole = rules.family === "openai" ? wholeUnits(paired, rules, usedIds) : paired;
-  // An answer that was cut while the model thought: nobody can go on from there.
+  // An answer that was cut during reasoning: no model can continue from there.
   const last = whole.findLastIndex(({ type }) => type !== "reasoning");
   return whole.slice(0, last + 1);
 }
 
-/** A provider's own calls without their results, and results without their calls, are left out. */
+/** Removes a provider's own calls without results, and results without calls. */
 function withoutHalves(parts: readonly AssistantPart[]): AssistantPart[] {
   const isOwnCall = (part: AssistantPart) => part.type === "tool-call" && part.providerExecuted === true;
   const results = new Set(parts.flatMap((part) => (part.type === "tool-result" ? [part.toolCallId] : [])));
@@ -44,11 +44,11 @@ function withoutHalves(parts: readonly AssistantPart[]): AssistantPart[] {
     } else if (part.type === "tool-result" && !open.delete(part.toolCallId)) continue;
     kept.push(part);
   }
-  // A result that stood in front of its call has left the call open.
+  // A result before its call leaves the call open.
   return kept.filter((part) => !(part.type === "tool-call" && isOwnCall(part) && open.has(part.toolCallId)));
 }
 
-/** Reasoning of OpenAI with what followed it; without its ids where a part of the unit is missing. */
+/** Returns OpenAI's reasoning with what followed it; without its ids if a part of the unit is missing. */
 function wholeUnits(
   parts: readonly AssistantPart[],
   rules: ReplayRules,
@@ -71,7 +71,7 @@ function wholeUnits(
   return kept;
 }
 
-/** A unit is reasoning and what followed it, up to the next reasoning. */
+/** Returns the end of a unit: reasoning and what followed it, up to the next reasoning. */
 function unitEnd(parts: readonly AssistantPart[], start: number): number {
   let following = false;
   for (let at = start; at < parts.length; at += 1) {
@@ -82,7 +82,7 @@ function unitEnd(parts: readonly AssistantPart[], start: number): number {
   return parts.length;
 }
 
-/** The ids of a unit that can be replayed, each once; undefined for one that cannot. */
+/** Returns the ids of a unit that can be replayed, each once; undefined if it cannot. */
 function unitIds(unit: readonly AssistantPart[], { key, stored }: ReplayRules): string[] | undefined {
   const ids: string[] = [];
   let reasoning: { id: string; encrypted: boolean } | undefined;
@@ -92,7 +92,7 @@ function unitIds(unit: readonly AssistantPart[], { key, stored }: ReplayRules): 
     if (part.type === "reasoning") {
       if (!isText(itemId)) return undefined;
       const encrypted = stored || isText(reasoningEncryptedContent);
-      // The summaries of one piece of reasoning come one after the other and share its id.
+      // The summaries of one piece of reasoning are adjacent and share its id.
       if (reasoning?.id === itemId) reasoning.encrypted ||= encrypted;
       else {
         if (reasoning?.encrypted === false) return undefined;
@@ -104,7 +104,7 @@ function unitIds(unit: readonly AssistantPart[], { key, stored }: ReplayRules): 
     }
     if (reasoning?.encrypted === false) return undefined;
     if (isText(itemId)) ids.push(itemId);
-    // What the model made of its reasoning has an id, unless it was cut off.
+    // Output that followed reasoning has an id, unless it was cut off.
     else if (reasoned) return undefined;
   }
   return new Set(ids).size === ids.length && (!reasoned || unit.at(-1)?.type !== "reasoning")

@@ -358,7 +358,7 @@ const anyStored = fc
     ),
   );
 
-/** What the SDK's schema does not say. */
+/** Returns violations that the SDK's schema does not check. */
 function brokenPairs(messages: readonly ModelMessage[]): string[] {
   const problems: string[] = [];
   const seen = new Set<string>();
@@ -450,7 +450,7 @@ describe("any history", () => {
   });
 });
 
-/** The metadata of Parley's own adapters respelled as the SDK's packages spell theirs. */
+/** Converts the metadata of Parley's own adapters to the form of the SDK's packages. */
 function withSdkMetadata(messages: ProviderMessage[]): ProviderMessage[] {
   return messages.map((message) => ({
     ...message,

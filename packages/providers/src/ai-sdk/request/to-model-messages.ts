@@ -30,37 +30,44 @@ import { readProviderTool } from "../provider-tool.js";
 import { fileNote, filePart } from "./file-part.js";
 import { type AssistantPart, replayable } from "./replayable-content.js";
 
-/** Argument text that is no object is sent in an object of this one field: models and APIs want objects. */
+/**
+ * Argument text that is not an object is sent in an object with this single field: models and APIs require
+ * objects.
+ */
 const rawArgumentsField = "_raw";
 
-/** How messages are lowered. */
+/** Options for lowering messages. */
 export interface LowerModelMessages {
   readonly names: ToolNames;
   readonly family: ModelFamily;
   /** The key of the reader's options. */
   readonly key: string;
-  /** Who will read: what only they understand is sent where they made it. Undefined: everything is sent. */
+  /**
+   * The model that will read the messages: data that only it understands is sent if it made it. Undefined:
+   * everything is sent.
+   */
   readonly reader?: MessageOrigin | undefined;
-  /** The provider keeps its answers. */
+  /** True if the provider stores its answers. */
   readonly stored?: boolean;
-  /** Nothing but text, calls and results, for a reader that could not take the rest. */
+  /** True to send only text, calls and results, to a reader that could not process the rest. */
   readonly plain?: boolean;
 }
 
 /** Options of `toAiSdkMessages`. */
 export interface ToAiSdkMessagesOptions {
   /**
-   * The model that will read. With it, reasoning, ids and other data that only one model understands are sent to
-   * that model alone; without it they are always sent.
+   * The model that will read the messages. With it, reasoning, ids and other data that only one model
+   * understands are sent to that model alone; without it they are always sent.
    */
   reader?: MessageOrigin;
 }
 
 /**
- * Stored messages as messages of the AI SDK. Total: whatever the history is, the result is valid for the SDK.
- * Each call has exactly one result, right behind it (a missing one says that the call was interrupted); unfinished
- * calls, errors, data and empty content are left out; a part's `providerMetadata` becomes its
- * `providerOptions`, unchanged. Messages that other writers merged (a call with its result) are taken apart.
+ * Converts stored messages to messages of the AI SDK. Total: the result is valid for the SDK whatever the
+ * history is. Each call has exactly one result, right after it (a missing one is replaced by one that says
+ * the call was interrupted); unfinished calls, errors, data and empty content are omitted; a part's
+ * `providerMetadata` becomes its `providerOptions`, unchanged. Messages that other writers merged (a call
+ * with its result) are split.
  */
 export function toAiSdkMessages(
   messages: readonly CanonicalMessage[],
@@ -75,7 +82,10 @@ export function toAiSdkMessages(
   });
 }
 
-/** Prepared messages as messages of the AI SDK, by the rules of `toAiSdkMessages` and of the reader's family. */
+/**
+ * Converts prepared messages to messages of the AI SDK, by the rules of `toAiSdkMessages` and of the reader's
+ * family.
+ */
 export function toModelMessages(
   prepared: readonly PreparedMessage[],
   how: LowerModelMessages,
@@ -121,7 +131,7 @@ function userMessage(message: PreparedMessage, how: LowerModelMessages): ModelMe
   const content: Exclude<UserContent, string> = [];
   for (const part of message.content) {
     if (part.type === "text" && !isBlank(part.text)) {
-      // Most models take instructions in front of a conversation only, so later ones are marked.
+      // Most models accept instructions only at the start of a conversation, so later ones are marked.
       const text = message.role === "system" ? `<system>\n${part.text}\n</system>` : part.text;
       content.push({ type: "text", text: wellFormed(text), ...partOptions(part, how) });
     } else if (part.type === "file") {
@@ -171,7 +181,7 @@ function assistantPart(part: MessageContentPart, how: LowerModelMessages, isOwn:
     }
     case "file": {
       const file: AssistantPart = filePart(part);
-      // These families have no place for files in an answer.
+      // These families do not accept files in an answer.
       if (!isOwn || file.type !== "file" || how.family !== "other") return [answeredFile(part, file)];
       return [{ ...file, ...options }];
     }
@@ -200,12 +210,12 @@ function inputOf(text: string): unknown {
     const value = JSON.parse(text) as unknown;
     if (isFields(value)) return sendableValue(value);
   } catch {
-    // Malformed: the model is shown what it wrote.
+    // Malformed: the model is shown the text it wrote.
   }
   return { [rawArgumentsField]: wellFormed(text) };
 }
 
-/** The results of one step stand in one message. */
+/** Adds the results of one step as one message. */
 function pushResults(messages: ModelMessage[], message: PreparedMessage, how: LowerModelMessages): void {
   const content = message.content.flatMap((part) =>
     part.type === "tool-result" ? [toolResult(part, how)] : [],
@@ -229,11 +239,11 @@ function toolResult(part: ToolResultContentPart, how: LowerModelMessages): ToolR
 function outputOf(part: ToolResultContentPart): ToolResultPart["output"] {
   const text = resultTextOf(part);
   if (part.isError === true) {
-    // An error that says nothing is refused.
+    // An error with an empty text is refused.
     return { type: "error-text", value: isBlank(text) ? "The tool failed." : wellFormed(text) };
   }
   const value = typeof part.result === "object" ? (part.result as JSONValue) : undefined;
-  // As a value only where that is the same text again: providers write it out themselves.
+  // As a value only if it serializes to the same text: providers serialize it themselves.
   if (value !== undefined && isWellFormed(value) && JSON.stringify(value) === text) {
     return { type: "json", value };
   }
@@ -249,7 +259,7 @@ function optionsOf(part: MessageContentPart): Options {
   return providerOptions === undefined || !isWellFormed(providerOptions) ? {} : { providerOptions };
 }
 
-/** What the host said about a part of its own, such as where a cache may end. */
+/** Returns the options that the host set on its own part, such as where a cache may end. */
 function partOptions(part: MessageContentPart, how: LowerModelMessages): Options {
   return how.plain ? {} : optionsOf(part);
 }

@@ -9,7 +9,7 @@ import type { ToolNames } from "../../call/tool-names.js";
 import type { AssistantBlock, BlockDelta, Citation, OpaqueBlock, StartedBlock } from "../api-types.js";
 import { keepBlock, keepRedacted, keepSignature } from "../kept-block.js";
 
-/** A piece of an answer while it streams. `index` is its place in the message. */
+/** A block of an answer while it streams. `index` is its place in the message. */
 export type AnswerBlock = TextAnswer | ThinkingAnswer | RedactedAnswer | CallAnswer | OpaqueAnswer;
 
 interface TextAnswer {
@@ -39,11 +39,11 @@ interface CallAnswer {
   readonly kind: "call";
   readonly index: number;
   readonly id: string;
-  /** As the API says it. */
+  /** The name in the API's answer. */
   readonly sentName: string;
   readonly name: string;
   argumentsText: string;
-  /** What the piece began with: all of it, from servers that do not stream arguments. */
+  /** The input in the block's start event: all of it, from servers that do not stream arguments. */
   readonly started: unknown;
   closed: boolean;
 }
@@ -56,7 +56,7 @@ interface OpaqueAnswer {
   closed: boolean;
 }
 
-/** A piece as it begins. */
+/** Creates a block from its start event. */
 export function startBlock(started: StartedBlock, index: number, names: ToolNames): AnswerBlock {
   const closed = false;
   switch (started.type) {
@@ -86,14 +86,16 @@ export function startBlock(started: StartedBlock, index: number, names: ToolName
   }
 }
 
-/** The piece that a delta without a beginning belongs to; undefined where that cannot be told. */
+/** Creates the block for a delta without a start event; undefined if its kind cannot be determined. */
 export function blockForDelta(delta: BlockDelta, index: number): AnswerBlock | undefined {
   if (delta.type === "text_delta") return { kind: "text", index, text: "", citations: [], closed: false };
   if (delta.type !== "thinking_delta" && delta.type !== "signature_delta") return undefined;
   return { kind: "thinking", index, text: "", signature: "", closed: false };
 }
 
-/** Adds a delta of any kind to a piece that only the API understands: texts grow, other values are replaced. */
+/**
+ * Adds a delta of any kind to a block that only the API understands: strings grow, other values are replaced.
+ */
 export function growOpaque(block: OpaqueAnswer, delta: BlockDelta): void {
   if (delta.type === "input_json_delta") {
     block.inputText += textIn(delta.partial_json);
@@ -106,14 +108,14 @@ export function growOpaque(block: OpaqueAnswer, delta: BlockDelta): void {
   }
 }
 
-/** The whole argument text of a call. A call without arguments streams none. */
+/** Returns the whole argument text of a call. A call without arguments streams none. */
 export function argumentsOf(call: CallAnswer): string {
   if (call.argumentsText !== "") return call.argumentsText;
   const { started } = call;
   return typeof started === "object" && started !== null ? JSON.stringify(started) : "{}";
 }
 
-/** The part that a piece became; undefined where there is nothing in it. */
+/** Returns the part for a block; undefined if it is empty. */
 export function partOf(block: AnswerBlock): MessageContentPart | undefined {
   switch (block.kind) {
     case "text":
@@ -144,7 +146,10 @@ export function partOf(block: AnswerBlock): MessageContentPart | undefined {
   }
 }
 
-/** The piece in the API's own form, unchanged, to let it go on with an answer; undefined where it is empty. */
+/**
+ * Returns the block in the API's own form, unchanged, to let the API continue an answer; undefined if it is
+ * empty.
+ */
 export function blockOf(block: AnswerBlock): AssistantBlock | undefined {
   switch (block.kind) {
     case "text":
@@ -174,7 +179,7 @@ function opaqueOf({ fields, inputText }: OpaqueAnswer): OpaqueBlock {
   return { ...fields, type, ...(inputText === "" ? {} : { input: argumentsFromText(inputText) }) };
 }
 
-/** The text, or an empty one for anything else. */
+/** Returns the string, or an empty one for any other value. */
 export function textIn(value: unknown): string {
   return typeof value === "string" ? value : "";
 }

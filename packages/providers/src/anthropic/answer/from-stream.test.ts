@@ -40,7 +40,7 @@ function resultOf(said: readonly ProviderStreamEvent[]): ProviderCallResult {
 
 const contentOf = (events: readonly MessagesEvent[]) => resultOf(fold(events).said).message.content;
 
-/** What a turn that stops here would keep. */
+/** Returns the parts that a turn stopped here would keep. */
 function partial(said: readonly ProviderStreamEvent[]): MessageContentPart[] {
   const parts = new Map<number, MessageContentPart>();
   for (const event of said) {

@@ -26,17 +26,17 @@ import {
 } from "./answer-block.js";
 import { addUsage, mergeUsage, toTokenUsage } from "./token-usage.js";
 
-/** What the fold needs to know about its call. */
+/** Information about the call that the fold needs. */
 export interface FoldMessage {
   readonly provider: string;
   readonly origin: MessageOrigin;
   readonly names: ToolNames;
   readonly startedAt: Date;
-  /** What earlier requests of the same call have brought; see `MessageFold.paused`. */
+  /** Results of earlier requests of the same call; see `MessageFold.paused`. */
   readonly before?: PausedAnswer | undefined;
 }
 
-/** An answer that the API has interrupted and goes on with when it is sent back as it is. */
+/** An answer that the API has interrupted and continues when it is sent back unchanged. */
 export interface PausedAnswer {
   readonly parts: readonly MessageContentPart[];
   readonly text: string;
@@ -45,9 +45,9 @@ export interface PausedAnswer {
   readonly content: readonly AssistantBlock[];
 }
 
-/** A fold that also knows whether the answer was interrupted. */
+/** A fold that also records whether the answer was interrupted. */
 export interface MessageFold extends StreamFold<MessagesEvent> {
-  /** Set where the API paused a long turn: the same call, with this content added, goes on with it. */
+  /** Set if the API paused a long turn: the same call, with this content added, continues it. */
   readonly paused: PausedAnswer | undefined;
 }
 
@@ -55,8 +55,8 @@ const nothing: readonly ProviderStreamEvent[] = [];
 
 /**
  * Folds the events of a Messages stream. No I/O and no clock: the same events give the same result. Events of
- * unknown kinds are passed over; pieces of unknown kinds are kept to be sent back. An event that comes twice
- * where it can be told, or behind the end of its piece, changes nothing.
+ * unknown types are skipped; blocks of unknown types are kept to be sent back. A recognizably repeated event,
+ * or one after the end of its block, changes nothing.
  */
 export function createMessageFold(call: FoldMessage): MessageFold {
   return new StreamedMessage(call);
@@ -64,19 +64,21 @@ export function createMessageFold(call: FoldMessage): MessageFold {
 
 class StreamedMessage implements MessageFold {
   readonly #call: FoldMessage;
-  /** In the order in which they began. */
+  /** In the order in which they started. */
   readonly #order: AnswerBlock[] = [];
   readonly #byIndex = new Map<number, AnswerBlock>();
-  /** The parts by their place: those of earlier requests first, then one per piece, sources between them. */
+  /**
+   * The parts by their place: those of earlier requests first, then one per block, with sources between them.
+   */
   readonly #parts: (MessageContentPart | undefined)[];
   readonly #cited = new Set<string>();
-  /** Calls whose arguments are no JSON: whether they were cut off is known when the answer ends. */
+  /** Calls whose arguments are not valid JSON: whether they were cut off is known when the answer ends. */
   readonly #doubtful: Extract<AnswerBlock, { kind: "call" }>[] = [];
   #text: string;
   #id = "";
   #usage: MessagesUsage | undefined;
   #stopReason: string | undefined;
-  /** The text piece that the last delta belonged to: almost always that of the next one too. */
+  /** The text block of the last delta: almost always that of the next one too. */
   #current: Extract<AnswerBlock, { kind: "text" }> | undefined;
   #currentIndex = -1;
   #paused: PausedAnswer | undefined;
@@ -116,7 +118,7 @@ class StreamedMessage implements MessageFold {
     }
   }
 
-  /** There is always a last event; without it the answer is not whole, whatever had arrived. */
+  /** Returns nothing: a complete stream always has a last event; without it the answer is incomplete. */
   end(): readonly ProviderStreamEvent[] {
     return nothing;
   }
@@ -209,7 +211,7 @@ class StreamedMessage implements MessageFold {
     return [new TextDelta(delta, this.#text, block.index)];
   }
 
-  /** A source is a part of its own, behind the text that cites it, each source once. */
+  /** Adds a source as a separate part, after the text that cites it, each source once. */
   #cite(citations: Citation[], citation: Citation | undefined): readonly ProviderStreamEvent[] {
     if (citation === undefined || citation === null) return nothing;
     citations.push(citation);
@@ -251,7 +253,7 @@ class StreamedMessage implements MessageFold {
   #finish(): readonly ProviderStreamEvent[] {
     const events: ProviderStreamEvent[] = [];
     for (const block of this.#order) events.push(...this.#stop(block));
-    // Cut by the token limit: what there is of the arguments must not be run.
+    // Cut by the token limit: incomplete arguments must not be run.
     const isCut = this.#stopReason === "max_tokens" || this.#stopReason === "model_context_window_exceeded";
     if (!isCut) for (const block of this.#doubtful) events.push(...this.#showCall(block));
 

@@ -2,7 +2,7 @@ import type { TokenUsage } from "@parley/core/messages";
 import { omitUndefined } from "@parley/core/messages";
 import type { MessagesUsage } from "../api-types.js";
 
-/** The counts of a message with those that came later: each replaces what was said before. */
+/** Merges the counts of a message with later ones, which replace earlier ones. */
 export function mergeUsage(
   before: MessagesUsage | undefined,
   after: MessagesUsage | null | undefined,
@@ -12,7 +12,10 @@ export function mergeUsage(
   return { ...before, ...Object.fromEntries(said) };
 }
 
-/** The API counts what a cache held apart from the input; here it is part of it, as for every provider. */
+/**
+ * Converts usage. The API counts cached tokens separately from the input; here they are part of it, as for
+ * every provider.
+ */
 export function toTokenUsage(usage: MessagesUsage | undefined): TokenUsage | undefined {
   if (usage === undefined) return undefined;
   const read = countOf(usage.cache_read_input_tokens);
@@ -28,7 +31,7 @@ export function toTokenUsage(usage: MessagesUsage | undefined): TokenUsage | und
   };
 }
 
-/** The tokens of two requests that make up one call. */
+/** Adds the tokens of two requests that make up one call. */
 export function addUsage(
   left: TokenUsage | undefined,
   right: TokenUsage | undefined,

@@ -1,6 +1,6 @@
 import type { CacheControl, MessageParam, TextBlock, ToolParam, UserBlock } from "../api-types.js";
 
-/** The most places of one request at which the API remembers what came before. */
+/** Maximum number of cache breakpoints in one request. */
 export const mostBreakpoints = 4;
 
 /** The parts of a request that a cache can hold, in the order in which the API reads them. */
@@ -11,9 +11,9 @@ export interface CacheableRequest {
 }
 
 /**
- * Marks where the API shall remember what came before: behind the tools, behind the instructions, behind the
- * message before the newest of the user's side (where the last request ended) and behind the newest (where the
- * next will find it). `taken` places are the caller's own.
+ * Sets the cache breakpoints: after the tools, after the instructions, after the message before the newest on
+ * the user's side (where the last request ended) and after the newest (where the next will find it). `taken`
+ * breakpoints are the caller's own.
  */
 export function withBreakpoints(
   request: CacheableRequest,
@@ -29,7 +29,7 @@ export function withBreakpoints(
     left -= 1;
     return [...blocks.slice(0, -1), marked(last)];
   };
-  // The newest place matters most, then the instructions, then the rest.
+  // The newest breakpoint matters most, then the instructions, then the rest.
   const messages = [...request.messages];
   const ends = userEnds(messages);
   const markMessage = (place: number | undefined) => {

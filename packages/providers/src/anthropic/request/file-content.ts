@@ -5,8 +5,9 @@ import type { DocumentBlock, ImageBlock, TextBlock } from "../api-types.js";
 import { isBlank } from "./blank-text.js";
 
 /**
- * A file as the API takes it: images and PDF documents as such, texts as documents of plain text. What the API
- * does not take becomes a line that says so: the model knows about the file, and the request is not refused.
+ * Converts a file for the API: images and PDF documents as such, texts as documents of plain text. A file
+ * that the API does not accept becomes a line that says so: the model knows about the file, and the request
+ * is not refused.
  */
 export function fileBlock(file: FileContentPart): ImageBlock | DocumentBlock | TextBlock {
   const { kind, mediaType, data, url } = readFile(file);
@@ -31,7 +32,7 @@ export function fileBlock(file: FileContentPart): ImageBlock | DocumentBlock | T
   return fileNote(file);
 }
 
-/** A line that stands for a file, for places where no file may be. */
+/** Returns a line that represents a file, for places where files are not allowed. */
 export function fileNote(file: FileContentPart): TextBlock {
   return { type: "text", text: fileNoteText(file) };
 }

@@ -2,7 +2,10 @@ import type { FileRules, PixelSize } from "../../call/file-rules.js";
 
 const megabyte = 2 ** 20;
 
-/** An image is made smaller until its longer side has so many pixels and it costs so many tokens. */
+/**
+ * An image is scaled down until its longer side has at most this many pixels and it costs at most this many
+ * tokens.
+ */
 const longestSide = 1_568;
 const mostTokens = 1_600;
 const pixelsPerToken = 750;
@@ -13,7 +16,7 @@ export const anthropicFileRules: FileRules = {
   documents: { maxBytes: 20 * megabyte },
 };
 
-/** Tokens of an image by Anthropic's rule. An image of unknown size counts as a large one. */
+/** Returns the tokens of an image by Anthropic's rule. An image of unknown size counts as a large one. */
 export function anthropicImageTokens(size: PixelSize | undefined): number {
   if (size === undefined) return mostTokens;
   const { width, height } = size;

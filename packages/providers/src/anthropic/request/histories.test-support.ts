@@ -3,7 +3,7 @@ import { omitUndefined } from "@parley/core/messages";
 import type { ProviderMessage } from "@parley/core/ports";
 import fc from "fast-check";
 
-/** Who made a message: the reader of most tests, another model, another provider, nobody who is known. */
+/** Origins of messages: the reader of most tests, another model, another provider, or unknown. */
 export const ownOrigin: MessageOrigin = { provider: "anthropic", model: "claude-opus-5" };
 const origin: fc.Arbitrary<MessageOrigin | undefined> = fc.constantFrom(
   ownOrigin,
@@ -13,7 +13,7 @@ const origin: fc.Arbitrary<MessageOrigin | undefined> = fc.constantFrom(
   undefined,
 );
 
-/** Any string, also blank ones, lone surrogates and control characters. */
+/** Any string, including blank ones, lone surrogates and control characters. */
 const anyText = fc.oneof(
   fc.string({ unit: "binary", maxLength: 10 }),
   fc.constantFrom("", " ", "\n\t", "\u001c", "\u0085", "\ud800", "x\udc00", "🙂", "text"),
@@ -36,7 +36,8 @@ const argumentsText = fc.oneof(
   anyText,
 );
 
-// Few ids, some of which the API refuses, so that they come again: in one message, in later ones, on strays.
+// Few ids, some of which the API refuses, so that they repeat: in one message, in later ones, on stray
+// results.
 const toolCallId = fc.constantFrom(
   "call_0",
   "call_1",
@@ -135,7 +136,7 @@ function message(
   }));
 }
 
-/** Histories of every disorder, by any provider: calls and results anywhere, doubled, missing, ids used again. */
+/** Histories in any disorder, by any provider: calls and results anywhere, doubled, missing, ids reused. */
 export const anyHistory: fc.Arbitrary<ProviderMessage[]> = fc.array(
   fc.oneof(
     message("system", other),

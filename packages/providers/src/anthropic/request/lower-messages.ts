@@ -25,8 +25,8 @@ import { fileBlock, fileNote } from "./file-content.js";
 import { sendableValue } from "./sendable-value.js";
 
 /**
- * A call whose arguments could not be sent as the model wrote them: the API takes objects only. The text is
- * sent all the same, in an object of one field (`rawArgumentsField`).
+ * A call whose arguments could not be sent as the model wrote them: the API accepts only objects. The text is
+ * sent anyway, in an object with one field (`rawArgumentsField`).
  */
 export interface UnsendableArguments {
   readonly kind: "malformed-arguments" | "arguments-not-an-object";
@@ -36,27 +36,27 @@ export interface UnsendableArguments {
   readonly argumentsText: string;
 }
 
-/** The field that holds argument text which is no object. */
+/** The field that holds argument text which is not an object. */
 export const rawArgumentsField = "_raw";
 
-/** The parts of a request that messages became beside messages. */
+/** The parts of a request other than messages that a history is lowered to. */
 export interface MessagesState extends LoweringState {
-  /** The instructions in front of the conversation. */
+  /** The instructions before the conversation. */
   readonly system: Journal<TextBlock>;
   readonly unsendable: Journal<UnsendableArguments>;
   /** The names of tools that were called. */
   readonly called: Journal<string>;
 }
 
-/** Stands in front of an answer that nothing came before: the API wants the user to begin. */
+/** Inserted before an answer that starts the conversation: the API requires the user to start. */
 const opening: TextBlock = { type: "text", text: "[The conversation begins here.]" };
 
 /**
- * Lowers messages to what the API takes. Neighbours of one side are merged; results, which stand right behind
- * their calls, come first in the message that they become a part of. Blank texts are left out. Reasoning and what
- * only the API understands go to the provider and model that made them and to nobody else. System messages in
- * front are instructions; later ones stay where they are and are marked, because the user's messages are the only
- * place for them.
+ * Lowers messages for the API. Adjacent messages of one side are merged; results, which follow their calls
+ * directly, come first in the message that they are merged into. Blank texts are omitted. Reasoning and
+ * blocks that only the API understands are sent only to the provider and model that made them. System
+ * messages at the start are instructions; later ones stay in place and are marked, because only the user's
+ * messages can hold them.
  */
 export function messagesLowering(how: LowerMessages): HistoryLowering<MessageParam, MessagesState> {
   return {
@@ -75,7 +75,7 @@ export interface LowerMessages {
 class MessagesFold implements HistoryFold<MessageParam> {
   readonly #how: LowerMessages;
   readonly #state: MessagesState;
-  /** Alternating, beginning with the user. Empty where nothing can be sent. */
+  /** Alternating, starting with the user. Empty if nothing can be sent. */
   readonly #sides: Side[] = [];
   readonly #isContinued: boolean;
   #isLeading: boolean;
@@ -126,7 +126,7 @@ function sideOf<Role extends Side["role"]>(sides: Side[], role: Role): Extract<S
 
 function toMessageParam(side: Side): MessageParam {
   if (side.role === "user") return side;
-  // Answers that became one may use an id twice.
+  // Merged answers may use an id twice.
   return { role: "assistant", content: withoutLastThoughts(withoutHalves(side.content)) };
 }
 
@@ -162,7 +162,7 @@ function assistantBlocks(
       case "text":
         return textBlock(part.text);
       case "file":
-        // An answer may hold no files; the model is told that there was one.
+        // An answer must not contain files; a line says that there was one.
         return [fileNote(part)];
       case "tool-call":
         return [toolUse(part, names, state)];
@@ -177,7 +177,10 @@ function assistantBlocks(
   return withoutLastThoughts(withoutHalves(blocks));
 }
 
-/** An answer that was cut while the model thought: the API refuses one that ends with thinking. */
+/**
+ * Removes thinking from the end of an answer that was cut during it: the API refuses an answer that ends with
+ * thinking.
+ */
 function withoutLastThoughts(blocks: readonly AssistantBlock[]): AssistantBlock[] {
   const last = blocks.findLastIndex(({ type }) => type !== "thinking" && type !== "redacted_thinking");
   return blocks.slice(0, last + 1);
@@ -220,7 +223,7 @@ function toolResult(part: ToolResultContentPart): ToolResultBlock {
   const text = wellFormed(resultTextOf(part));
   const result = { type: "tool_result", tool_use_id: part.toolCallId ?? "" } as const;
   if (part.isError !== true) return { ...result, content: text };
-  // An error that says nothing is refused.
+  // An error with an empty text is refused.
   return { ...result, content: isBlank(text) ? "The tool failed." : text, is_error: true };
 }
 

@@ -3,17 +3,17 @@ import { innerSchemas, isObjectSchema, isSchema } from "../../call/schema-walk.j
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** The data to answer with, as the API describes it. */
+/** The format of the data to answer with, in the API's form. */
 export interface OutputFormat {
   readonly type: "json_schema";
   readonly schema: Schema;
 }
 
-// By name, with the path of a router and the prefix of a cloud looked through: the ones before 4.5.
+// Models before 4.5, by name, ignoring a router's path and a cloud's prefix.
 const withoutFormats =
   /claude-(?:instant|v?[12](?![\d])|3[-.]|(?:opus|sonnet|haiku)-4(?:-[0-4])?(?:[-@:]\d{6,}.*|-latest|-v\d.*)?$)/;
 
-/** Keywords that the API refuses, and that a description can say instead. */
+/** Keywords that the API refuses, and that a description can express instead. */
 const describable = new Set([
   "minimum",
   "maximum",
@@ -29,7 +29,7 @@ const describable = new Set([
   "maxProperties",
 ]);
 
-/** Keywords that the API refuses, and without which the schema says something else. */
+/** Keywords that the API refuses, and without which the schema would have a different meaning. */
 const refused = [
   "not",
   "if",
@@ -40,19 +40,19 @@ const refused = [
   "contains",
 ];
 
-/** True where the API holds a model's answer to the schema. */
+/** Returns true if the API can enforce the schema for a model's answer. */
 export function takesFormat({ schema }: ProviderOutput, model: string): boolean {
   return !withoutFormats.test(model) && isSendable(schema) && !refersToItself(schema);
 }
 
-/** Returns the data as the API takes it: closed objects, and in words what it does not enforce. */
+/** Returns the format for the API: closed objects, with unenforced keywords moved to descriptions. */
 export function outputFormat({ schema }: ProviderOutput): OutputFormat {
   return { type: "json_schema", schema: lowered(schema) };
 }
 
 function isSendable(schema: Schema): boolean {
   if (refused.some((keyword) => keyword in schema)) return false;
-  // A map with names of the model's choice: the API takes only names that it was told.
+  // A map with keys chosen by the model: the API accepts only declared keys.
   if (isObjectSchema(schema) && !isSchema(schema.properties)) return false;
   if (isSchema(schema.additionalProperties)) return false;
   return innerSchemas(schema).every(isSendable);

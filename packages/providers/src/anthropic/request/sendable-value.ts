@@ -1,6 +1,8 @@
 import { isWellFormed, wellFormed } from "../../call/well-formed.js";
 
-/** A JSON value with halves of surrogate pairs replaced in all its strings; the value itself where there are none. */
+/**
+ * Returns a JSON value with lone surrogates replaced in all its strings; the value itself if there are none.
+ */
 export function sendableValue(value: unknown): unknown {
   return isWellFormed(value) ? value : replaced(value);
 }
@@ -9,6 +11,6 @@ function replaced(value: unknown): unknown {
   if (typeof value === "string") return wellFormed(value);
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map(replaced);
-  // Not by assignment, which would take a field `__proto__` for the prototype.
+  // Not by assignment, which would treat a field `__proto__` as the prototype.
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [wellFormed(key), replaced(inner)]));
 }

@@ -3,17 +3,17 @@ import type { ThinkingParam } from "../api-types.js";
 
 type Effort = NonNullable<ProviderCallParams["reasoningEffort"]>;
 
-/** How hard a model is asked to think, in the fields of a request. */
+/** The fields of a request that control thinking. */
 export interface ThinkingFields {
   readonly thinking?: ThinkingParam;
   readonly output_config?: { readonly effort: Effort };
 }
 
-// By name, with the path of a router and the prefix of a cloud looked through.
+// By name, ignoring a router's path and a cloud's prefix.
 const withoutThinking = /claude-(?:instant|v?[12](?![\d])|3-(?:opus|sonnet|haiku)|3-5|3\.5)/;
 const budgetsOnly =
   /claude-(?:3-7|3\.7|(?:opus|sonnet|haiku)-4(?:-[0-5])?(?:[-@:]\d{6,}.*|-latest|-v\d.*)?$)/;
-// The generation that knows `max` and not yet the level below it.
+// The generation that supports `max` but not yet the level below it.
 const withoutXhigh = /claude-(?:opus|sonnet)-4-6/;
 
 const budgets: Readonly<Record<Effort, number>> = {
@@ -25,12 +25,12 @@ const budgets: Readonly<Record<Effort, number>> = {
 };
 
 const leastBudget = 1_024;
-/** What stays for the answer itself, where there is room for both. */
+/** Tokens reserved for the answer itself, if both fit. */
 const answerTokens = 4_096;
 
 /**
- * The fields for an effort. Current models take the word; older ones take a number of tokens, which is a part of
- * `max_tokens` and is left out where that has no room for it; still older ones do not think.
+ * Returns the fields for an effort. Current models take the level; older ones take a number of tokens, which
+ * is a part of `max_tokens` and is omitted if it does not fit; still older ones do not think.
  */
 export function thinkingFields(
   model: string,

@@ -577,7 +577,7 @@ describe("any history", () => {
   it("lowers a longer history to the same beginning, so that a cache holds", () => {
     fc.assert(
       fc.property(anyHistory, anyHistory, (before, after) => {
-        // An open call gets its result later, which is the one thing that changes the past.
+        // An open call gets its result later, which is the only change to earlier messages.
         fc.pre(!after.some(({ content }) => content.some((part) => part.type === "tool-result")));
         const short = lower(before).body;
         const long = lower([...before, user("next"), ...after]).body;

@@ -19,13 +19,13 @@ import { outputFormat } from "./output-format.js";
 import { type ThinkingFields, thinkingFields } from "./thinking.js";
 import { formerTool, toolChoiceParam, toolParams } from "./tool-definition.js";
 
-/** What lowering needs beside the call. */
+/** Input of lowering other than the call. */
 export interface LowerRequest {
-  /** Who will answer: what only they can read is sent only if they made it. */
+  /** The answering provider and model: data that only it can read is sent only if it made it. */
   readonly reader: MessageOrigin;
-  /** Used where the call sets no limit. Default: the most that the model gives. */
+  /** Used if the call sets no limit. Default: the model's maximum. */
   readonly maxTokens?: number | undefined;
-  /** How the API remembers the beginning of the request; undefined for not at all. */
+  /** Caching of the start of the request; undefined for none. */
   readonly cache?: CacheControl | undefined;
   /** The messages that were lowered for earlier requests. */
   readonly histories?: LoweredHistories<MessageParam, MessagesState>;
@@ -38,13 +38,13 @@ export interface LoweredRequest {
   readonly unsendable: readonly UnsendableArguments[];
 }
 
-/** Current models refuse to go on with an answer that another message does not ask for. */
+/** Appended after an answer: current models refuse to continue an answer that no later message asks for. */
 const closing: TextBlock = { type: "text", text: "Continue." };
 
 /**
- * A call as the body that the Messages API takes. Pure and total: whatever the history is, the body is one that
- * the API does not refuse for its shape. Fields of `extraParams` are the caller's and win; tools among them
- * are added to those of the call.
+ * Converts a call to the body of the Messages API. Pure and total: whatever the history is, the API does not
+ * refuse the body for its shape. Fields of `extraParams` are the caller's and win; tools among them are added
+ * to those of the call.
  */
 export function toRequest(params: ProviderCallParams, how: LowerRequest): LoweredRequest {
   const { model } = how.reader;
@@ -57,7 +57,7 @@ export function toRequest(params: ProviderCallParams, how: LowerRequest): Lowere
   const system = state.system.values;
   const own = toolParams(params.tools, names);
   const offered = withExtraTools(own, extraTools);
-  // The API refuses calls in a history when it is told of no tools.
+  // The API refuses calls in a history if the request declares no tools.
   const former = offered.length > 0 ? [] : state.called.values.map(formerTool);
   const tools = [...offered, ...former];
   const toolChoice: ToolChoice | undefined =
@@ -92,7 +92,7 @@ export function toRequest(params: ProviderCallParams, how: LowerRequest): Lowere
   };
 }
 
-/** Messages that end with the user: an answer is asked for, not gone on with. */
+/** Returns messages that end with the user: an answer is requested, not continued. */
 function closed(messages: readonly MessageParam[]): readonly MessageParam[] {
   return messages.at(-1)?.role === "user" ? messages : [...messages, { role: "user", content: [closing] }];
 }
@@ -118,7 +118,10 @@ function tokensOf(given: unknown, model: string): number {
   return Math.max(1, Math.floor(usable));
 }
 
-/** A forced tool and thinking exclude each other, and thinking with a budget has to have begun the turn. */
+/**
+ * Removes thinking that is not allowed: it excludes a forced tool, and with a budget must have started the
+ * turn.
+ */
 function allowedThinking(
   fields: ThinkingFields,
   choice: ToolChoice | undefined,
@@ -135,7 +138,10 @@ function withFormat(fields: ThinkingFields, output: ProviderCallParams["output"]
   return { ...fields, output_config: { ...fields.output_config, format: outputFormat(output) } };
 }
 
-/** Whether results have just come for calls of an answer that does not begin with thinking that can be sent. */
+/**
+ * Returns true if the last results answer calls of an answer that does not start with thinking that can be
+ * sent.
+ */
 function isInsideUnthoughtTurn(messages: readonly MessageParam[]): boolean {
   if (!messages.at(-1)?.content.some(({ type }) => type === "tool_result")) return false;
   const first = messages.findLast(({ role }) => role === "assistant")?.content[0];

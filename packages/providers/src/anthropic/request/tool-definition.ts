@@ -6,10 +6,11 @@ import { sendableValue } from "./sendable-value.js";
 
 type Schema = Readonly<Record<string, unknown>>;
 
-// The API refuses these at the top of a schema. The tool itself still checks its arguments against the whole.
+// The API refuses these at the top of a schema. The tool itself still checks its arguments against the whole
+// schema.
 const refusedAtTop = ["anyOf", "oneOf", "allOf"];
 
-/** The tools as the API takes them, each name once. */
+/** Converts the tools for the API, each name once. */
 export function toolParams(
   tools: readonly ProviderToolDefinition[] | undefined,
   names: ToolNames,
@@ -27,7 +28,7 @@ export function toolParams(
   return [...params.values()];
 }
 
-/** Stands in for a tool that a history has used and that is not offered any more. */
+/** Creates a placeholder for a tool that a history has used and that is no longer offered. */
 export function formerTool(name: string): ToolParam {
   return { name, description: "Not available any more.", input_schema: { type: "object" } };
 }
@@ -40,12 +41,13 @@ function inputSchema(schema: unknown): Schema {
   return { ...Object.fromEntries(kept), type: "object" };
 }
 
-// These take no choice that forces a tool.
+// These models refuse a choice that forces a tool.
 const unforced = /claude-(?:sonnet-5-5|opus-5-5|fable-5-1)/;
 
 /**
- * A choice in any of the usual shapes as this API's: `auto`, `none`, `required` or `any`, or one tool by name.
- * Undefined leaves it to the model: also where the tool is not among those offered, or the model cannot be forced.
+ * Converts a choice in any of the usual shapes to the API's: `auto`, `none`, `required` or `any`, or one tool
+ * by name. Undefined leaves it to the model: also if the tool is not among those offered, or the model cannot
+ * be forced.
  */
 export function toolChoiceParam(
   choice: unknown,

@@ -1,6 +1,6 @@
 import type { BilledUsage } from "../billed-amount.js";
 
-/** What the chat completions API takes and says, as far as Parley uses it and servers agree on it. */
+/** Requests and answers of the chat completions API, as far as Parley uses them and servers agree on them. */
 
 export type ChatContentPart =
   | { readonly type: "text"; readonly text: string }

@@ -274,7 +274,7 @@ describe("reasoning in tags", () => {
     for (const event of events) if (event.type !== "error") assembly.apply(event);
     const last = events.at(-1);
     if (last?.type !== "done") throw new Error(`ended with ${last?.type}`);
-    // What was shown is what is kept.
+    // The visible content is the content that is kept.
     expect(assembly.partial()).toEqual(last.result.message.content);
     const parts = last.result.message.content as { type: string; text?: string; name?: string }[];
     return parts.map(({ type, text, name }) => [type, text ?? name]);

@@ -16,24 +16,25 @@ import { tokenUsage } from "../token-usage.js";
 import type { ChatChunk, ChatDelta, ChatToolCallDelta, ChatUsage } from "./chat-api-types.js";
 import { ThinkTags } from "./think-tags.js";
 
-/** What the fold needs to know about its call. */
+/** Information about the call that the fold needs. */
 export interface FoldChat {
   readonly provider: string;
   readonly origin: MessageOrigin;
   readonly names: ToolNames;
-  /** Take a stream that just ends for a whole answer. */
+  /** Treat a stream that just ends as a complete answer. */
   readonly acceptUnmarkedEnd: boolean;
   /** The date of an answer that has none. */
   readonly startedAt: Date;
-  /** Take `<think>` tags at the start of the text for reasoning; `opened`: the text begins inside them. */
+  /** Treat `<think>` tags at the start of the text as reasoning; `opened`: the text starts inside them. */
   readonly thinkTags?: boolean | "opened";
 }
 
 const nothing: readonly ProviderStreamEvent[] = [];
 
 /**
- * Folds the chunks of a chat completion. Servers leave out most of what the API promises, so an answer is whole
- * once either a finish reason or `[DONE]` has come; usage, ids, indices and roles are welcome and not needed.
+ * Folds the chunks of a chat completion. Servers omit most of what the API promises, so an answer is complete
+ * after either a finish reason or `[DONE]`; usage, ids, indices and roles are used if present and not
+ * required.
  */
 export function createChatFold(call: FoldChat): StreamFold<ChatChunk> {
   return new ChatFold(call);
@@ -48,16 +49,16 @@ interface Growing {
 interface OpenChatCall {
   readonly kind: "call";
   readonly index: number;
-  /** The server's number for it, if it numbers. */
+  /** The server's index for it, if it sends one. */
   readonly place: number | undefined;
   id: string;
-  /** The id is the server's, not one made here. */
+  /** True if the id is the server's, not one created here. */
   given: boolean;
   name: string;
   argumentsText: string;
-  /** The end of the arguments that was not shown yet. */
+  /** The end of the arguments that was not emitted yet. */
   unshown: string;
-  /** Whether anything was shown of it, under its id. */
+  /** True once anything of it was emitted under its id. */
   shown: boolean;
 }
 
@@ -66,7 +67,7 @@ class ChatFold implements StreamFold<ChatChunk> {
   readonly #slots: (Growing | OpenChatCall)[] = [];
   #growing: Growing | undefined;
   readonly #calls: OpenChatCall[] = [];
-  /** The newest call of each of the server's numbers and ids. */
+  /** The newest call of each of the server's indices and ids. */
   readonly #callsByPlace = new Map<number, OpenChatCall>();
   readonly #callsById = new Map<string, OpenChatCall>();
   #text = "";
@@ -76,7 +77,7 @@ class ChatFold implements StreamFold<ChatChunk> {
   #finishReason: string | undefined;
   #refused = false;
   #last: ChatChunk | undefined;
-  /** Undefined once everything that comes is what it says it is. */
+  /** Undefined once no more tags are expected. */
   #tags: ThinkTags | undefined;
 
   constructor(call: FoldChat) {
@@ -158,7 +159,7 @@ class ChatFold implements StreamFold<ChatChunk> {
     if (text !== "" && !reasoning && !delta.tool_calls && !delta.refusal) return this.#say(text);
     const events: ProviderStreamEvent[] = [];
     if (typeof reasoning === "string" && reasoning !== "") {
-      // A server that has a field for reasoning leaves no tags in its text.
+      // A server with a field for reasoning leaves no tags in its text.
       events.push(...this.#endTags(), this.#grow("reasoning", reasoning));
     }
     if (text !== "") events.push(...this.#say(text));
@@ -178,7 +179,7 @@ class ChatFold implements StreamFold<ChatChunk> {
     return events;
   }
 
-  /** What the tags still held back, before anything else is said. */
+  /** Emits the text that the tags still held back, before any other event. */
   #endTags(): ProviderStreamEvent[] {
     const held = this.#tags?.end() ?? [];
     this.#tags = undefined;
@@ -212,15 +213,15 @@ class ChatFold implements StreamFold<ChatChunk> {
   }
 
   /**
-   * The call that a piece belongs to. By number where the server numbers; but one that gives every call the
-   * same number says with a new id (and a name) that it has begun another.
+   * Returns the call that a piece belongs to: by index if the server sends one; but a server that gives every
+   * call the same index marks the start of another call with a new id (and a name).
    */
   #callOf({ index: place, id, function: fn }: ChatToolCallDelta): OpenChatCall {
     const newId = typeof id === "string" && id !== "" ? id : undefined;
     let known: OpenChatCall | undefined;
     if (typeof place === "number") known = this.#callsByPlace.get(place);
     else if (newId !== undefined) known = this.#callsById.get(newId);
-    // Neither number nor id: a name begins a call, anything else goes on with the last.
+    // Neither index nor id: a name starts a call, anything else continues the last one.
     else if (typeof fn?.name !== "string" || fn.name === "") known = this.#calls.at(-1);
     const begins = typeof fn?.name === "string" && fn.name !== "";
     if (known !== undefined && begins && newId !== undefined && known.given && known.id !== newId)
@@ -252,7 +253,7 @@ class ChatFold implements StreamFold<ChatChunk> {
     return call;
   }
 
-  /** An id for a call that came without one: no other call of this answer has it, and hardly one of another. */
+  /** Returns an id for a call without one: unique in this answer, and very likely among other answers. */
   #ownId(): string {
     const base = this.#id.replace(/[^a-zA-Z0-9_-]/g, "").slice(-40);
     return `call_${base === "" ? "" : `${base}_`}${this.#calls.length}`;
@@ -284,7 +285,7 @@ class ChatFold implements StreamFold<ChatChunk> {
       case "content_filter":
         return "content-filter";
       default:
-        // Some servers say `stop` behind calls.
+        // Some servers send `stop` after calls.
         if (calls > 0) return "tool-calls";
         return this.#refused ? "content-filter" : "stop";
     }

@@ -23,7 +23,7 @@ import type {
   ChatToolCall,
 } from "./chat-api-types.js";
 
-/** What a server takes beyond what all of them take. */
+/** Optional features of a server, beyond those that all of them support. */
 export interface ChatDialect {
   readonly includeUsage: boolean;
   readonly maxTokensField: "max_tokens" | "max_completion_tokens";
@@ -44,9 +44,9 @@ export interface LoweredChat {
 }
 
 /**
- * A call as the body of a chat completion. Pure and total, and written for the strictest templates that local
- * servers use: one system message, first; user and assistant in turn, results behind their calls; arguments
- * that parse; no empty content.
+ * Converts a call to the body of a chat completion. Pure and total, and written for the strictest templates
+ * that local servers use: one system message, first; user and assistant alternating, results after their
+ * calls; arguments that parse; no empty content.
  */
 export function toChatRequest(
   params: ProviderCallParams,
@@ -89,7 +89,7 @@ export function toChatRequest(
           ? { response_format: { type: "json_schema", json_schema: jsonSchemaFormat(params.output) } }
           : {}),
         stream: true,
-        // Refused where nothing is streamed.
+        // Refused if nothing is streamed.
         ...(dialect.includeUsage && extraParams?.stream !== false
           ? { stream_options: { include_usage: true } }
           : {}),
@@ -153,7 +153,7 @@ class ChatFold implements HistoryFold<ChatMessage> {
   #openInstructions(): void {
     const instructions = this.#instructions;
     this.#instructions = undefined;
-    // Templates take a system message only in front.
+    // Templates accept a system message only at the start.
     if (instructions === undefined || instructions.length === 0) return;
     this.#lowered.push({ role: "system", content: instructions.join("\n\n") });
   }
@@ -177,7 +177,7 @@ class ChatFold implements HistoryFold<ChatMessage> {
   }
 }
 
-/** Templates want something to answer, and a user who speaks first. */
+/** Adds a first user message: templates need something to answer, and the user to start. */
 function addFirstUser(lowered: ChatMessage[]): void {
   const at = lowered[0]?.role === "system" ? 1 : 0;
   lowered.splice(at, 0, { role: "user", content: "Continue." });
@@ -194,7 +194,7 @@ function lowerInput(message: PreparedMessage, { dialect }: LowerChat, lowered: C
     if (part.type === "tool-result") {
       const text = wellFormed(resultTextOf(part));
       const said = part.isError === true ? `Error: ${text}` : text;
-      // Some servers take an empty answer for a missing one.
+      // Some servers treat an empty result as a missing one.
       lowered.push({
         role: "tool",
         tool_call_id: part.toolCallId ?? "",
@@ -223,7 +223,7 @@ function toFilePart(
   return { type: "text", text: wellFormed(`[File ${name} (${file.mediaType}) cannot be shown]`) };
 }
 
-/** Adds to the user's last message where one follows the other. */
+/** Adds the content to the last message if it is the user's, or as a new message. */
 function addUser(lowered: ChatMessage[], content: readonly ChatContentPart[]): void {
   const last = lowered.at(-1);
   const before: readonly ChatContentPart[] =
@@ -233,7 +233,7 @@ function addUser(lowered: ChatMessage[], content: readonly ChatContentPart[]): v
         ? [{ type: "text", text: last.content }]
         : last.content;
   const parts = [...before, ...content];
-  // A plain text is what every server takes.
+  // Every server accepts plain text.
   const plain = parts.every((part) => part.type === "text");
   const user: ChatMessage = {
     role: "user",
@@ -277,14 +277,16 @@ function toAssistant(
   };
 }
 
-/** Arguments as the text of a JSON object: templates parse them, and fail on what a model misspelled. */
+/**
+ * Returns arguments as the text of a JSON object: templates parse them, and fail on a model's invalid JSON.
+ */
 function objectText(text: string): string {
   if (text.trim() === "") return "{}";
   try {
     const value = JSON.parse(text) as unknown;
     if (typeof value === "object" && value !== null && !Array.isArray(value)) return wellFormed(text);
   } catch {
-    // Told as it was written, inside an object that can be read.
+    // The original text, inside a valid object.
   }
   return JSON.stringify({ arguments: wellFormed(text) });
 }

@@ -119,7 +119,7 @@ describe("the request", () => {
       stream: false,
       model: "other",
     });
-    // The API refuses options of a stream where there is none.
+    // The API refuses stream options without a stream.
     expect(server.seen[0]?.body).not.toHaveProperty("stream_options");
   });
 });

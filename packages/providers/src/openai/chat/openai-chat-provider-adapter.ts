@@ -27,15 +27,15 @@ import { createChatFold } from "./chat-from-stream.js";
 import { type ChatDialect, toChatRequest } from "./chat-to-request.js";
 import { isSelfHosted } from "./self-hosted.js";
 
-/** How to reach a server that speaks the chat completions API, and what it takes. */
+/** Configuration for a server with a chat completions API, and the features it supports. */
 export interface OpenAIChatProviderAdapterConfig {
   /** Default `https://api.openai.com/v1`. For Ollama: `http://127.0.0.1:11434/v1`. */
   baseUrl?: string;
   /** Local servers need none. */
   apiKey?: string;
-  /** Used where a call names no model. */
+  /** Used if a call names no model. */
   defaultModel: string;
-  /** Names the server in failures and telemetry where a call does not. Default `openai-compatible`. */
+  /** Names the server in failures and telemetry if a call does not. Default `openai-compatible`. */
   provider?: string;
   /** The name in telemetry and policies. Default: the provider's. */
   clientName?: string;
@@ -44,46 +44,48 @@ export interface OpenAIChatProviderAdapterConfig {
   headers?: HttpHeaders;
   extensions?: Extensions;
   agentContextFactory?: () => AgentContext | undefined;
-  /** How often a call that failed inside its stream, before anything was visible, is made again. Default 2. */
+  /**
+   * Number of times a call that failed inside its stream, before anything was visible, is retried. Default 2.
+   */
   streamRetries?: number;
-  /** Ask for usage with `stream_options`. Default true; some servers refuse the field. */
+  /** Request usage with `stream_options`. Default true; some servers refuse the field. */
   includeUsage?: boolean;
   /** Default `max_tokens`; for OpenAI itself `max_completion_tokens`. */
   maxTokensField?: "max_tokens" | "max_completion_tokens";
   /**
-   * The fields that ask for an effort. Default: none, because servers refuse them for models that do not
-   * reason; for OpenAI itself `reasoning_effort`.
+   * Returns the fields that request an effort. Default: none, because servers refuse them for models that do
+   * not reason; for OpenAI itself `reasoning_effort`.
    */
   effortParams?: ChatDialect["effortParams"];
-  /** The field in which the server wants its own reasoning back. Default: it is not sent. */
+  /** The field in which the server expects its own reasoning back. Default: it is not sent. */
   replayReasoning?: "reasoning_content" | "reasoning";
-  /** Send `image_url` parts. Default true; set it to false for a model that reads text alone. */
+  /** Send `image_url` parts. Default true; set it to false for a model that only reads text. */
   sendsImages?: boolean;
   /** Send `file` parts. Default: for OpenAI itself. */
   sendsFiles?: boolean;
-  /** Whether `prompt_cache_key` is understood. Default: for OpenAI itself. */
+  /** True if the server supports `prompt_cache_key`. Default: for OpenAI itself. */
   sendsCacheKey?: boolean;
   /**
-   * Whether `response_format` with a JSON Schema is understood, also beside tools. Default: for OpenAI itself. Without it a
-   * model is offered a tool to return data with.
+   * True if the server supports `response_format` with a JSON Schema, also together with tools. Default: for
+   * OpenAI itself. Without it a model is offered a tool to return data with.
    */
   takesOutput?: boolean;
   /**
-   * Take a stream that ends with neither a finish reason nor `[DONE]` for a whole answer. Default false: such an
-   * end is a failure, as it cannot be told from a connection that was cut.
+   * Treat a stream that ends with neither a finish reason nor `[DONE]` as a complete answer. Default false:
+   * such an end is a failure, as it cannot be distinguished from a connection that was cut.
    */
   acceptUnmarkedEnd?: boolean;
   /**
-   * Take `<think>` tags at the start of an answer for reasoning: open models write them, and not every server takes
-   * them out. `opened`: the answer begins inside the tags, as with a template that writes the first one itself.
-   * Default: true for servers that people run themselves, judged by the address.
+   * Treat `<think>` tags at the start of an answer as reasoning: open models write them, and not every server
+   * removes them. `opened`: the answer starts inside the tags, as with a template that writes the first one
+   * itself. Default: true for self-hosted servers, judged by the address.
    */
   thinkTags?: boolean | "opened";
 }
 
 const openAIUrl = "https://api.openai.com/v1";
 
-/** Any server that speaks OpenAI's chat completions API: Ollama, vLLM, llama.cpp, OpenRouter, DeepSeek, Groq. */
+/** Any server with OpenAI's chat completions API: Ollama, vLLM, llama.cpp, OpenRouter, DeepSeek, Groq. */
 export class OpenAIChatProviderAdapter implements ProviderAdapter {
   /** The client that all calls go through. */
   readonly http: HttpClient;

@@ -5,7 +5,7 @@ const localNames =
 const localSuffixes = /\.(?:localhost|local|internal|lan|home\.arpa)$/;
 
 /**
- * Whether a server is one that people run themselves, judged by its address: a port that such servers use, a private
+ * Returns true if a server is self-hosted, judged by its address: a port that such servers use, a private
  * address, or a name without a dot, as in a network of containers.
  */
 export function isSelfHosted(baseUrl: string): boolean {

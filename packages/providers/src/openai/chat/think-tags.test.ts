@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type AnswerPiece, ThinkTags } from "./think-tags.js";
 
-/** What the pieces come to: neighbours of one kind joined. */
+/** Joins adjacent pieces of one kind. */
 function joined(pieces: readonly AnswerPiece[]): AnswerPiece[] {
   const all: AnswerPiece[] = [];
   for (const { kind, text } of pieces) {
@@ -21,11 +21,11 @@ function split(deltas: readonly string[], opened = false): AnswerPiece[] {
 const reasoning = (text: string): AnswerPiece => ({ kind: "reasoning", text });
 const text = (said: string): AnswerPiece => ({ kind: "text", text: said });
 
-/** The same, told of the whole text at once. */
+/** Returns the same pieces, computed from the whole text at once. */
 function expected(whole: string, opened = false): AnswerPiece[] {
   const [, inside] = /^\s*<think>([\s\S]*)$/.exec(whole) ?? [];
   const thought = inside ?? (opened ? whole : undefined);
-  // Of a tag that never became one nothing is known: it is what the model said.
+  // An incomplete tag is part of the text.
   if (thought === undefined) return joined([text(whole)]).filter((piece) => piece.text !== "");
   const end = thought.indexOf("</think>");
   const pieces = [

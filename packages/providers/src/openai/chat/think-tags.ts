@@ -1,4 +1,4 @@
-/** A stretch of an answer, as what it turned out to be. Never empty. */
+/** A section of an answer, classified. Never empty. */
 export interface AnswerPiece {
   readonly kind: "text" | "reasoning";
   readonly text: string;
@@ -8,35 +8,36 @@ const opening = "<think>";
 const closing = "</think>";
 
 /**
- * Divides the text of an answer that begins with reasoning in `<think>` tags, as open models write it where their server
- * does not take it out. A tag counts only at the start: further on it is a part of the text.
+ * Splits the text of an answer that starts with reasoning in `<think>` tags, as open models write it if their
+ * server does not remove it. A tag counts only at the start: later it is part of the text.
  *
- * - `start`: nothing but whitespace and the beginning of `<think>` has come; it is held back.
- * - `thinking`: inside the tags. Held back is what may be the beginning of `</think>`, and whitespace that may be the
+ * - `start`: nothing but whitespace and the start of `<think>` has arrived; it is held back.
+ * - `thinking`: inside the tags. Held back are a possible start of `</think>`, and whitespace that may be the
  *   last of the reasoning.
- * - `after`: behind `</think>`, where whitespace is dropped.
+ * - `after`: after `</think>`, where whitespace is dropped.
  * - `text`: everything passes.
  *
- * Pure: the pieces of one text are the same however it is cut. At most nine characters and a run of whitespace are held back.
+ * Pure: the pieces of one text are the same however it is cut. At most nine characters and a run of
+ * whitespace are held back.
  */
 export class ThinkTags {
   readonly #opened: boolean;
   #phase: "start" | "thinking" | "after" | "text" = "start";
   #held = "";
-  /** Whether any reasoning has been shown: before that, whitespace is dropped. */
+  /** True once any reasoning was emitted: before that, whitespace is dropped. */
   #thought = false;
 
-  /** `opened`: the answer begins inside the tags, because the server's template has written the first one. */
+  /** `opened`: the answer starts inside the tags, because the server's template has written the first one. */
   constructor(options: { readonly opened?: boolean } = {}) {
     this.#opened = options.opened === true;
   }
 
-  /** Whether everything that is still to come is text. */
+  /** True if everything that follows is text. */
   get passes(): boolean {
     return this.#phase === "text";
   }
 
-  /** What a further piece of the answer's text turns out to be. */
+  /** Classifies a further piece of the answer's text. */
   push(text: string): AnswerPiece[] {
     const pieces: AnswerPiece[] = [];
     let rest = this.#held + text;
@@ -51,7 +52,10 @@ export class ThinkTags {
     return pieces;
   }
 
-  /** What was held back, when the text is over or something else follows. What comes then is text. */
+  /**
+   * Returns the text that was held back, when the text is over or something else follows. Anything after that
+   * is text.
+   */
   end(): AnswerPiece[] {
     const pieces: AnswerPiece[] = [];
     const isReasoning = this.#phase === "thinking" || (this.#phase === "start" && this.#opened);
@@ -93,7 +97,10 @@ export class ThinkTags {
   }
 }
 
-/** How much of a reasoning is sure to be shown: not the beginning of a tag, nor whitespace in front of it or at the end. */
+/**
+ * Returns the length of the reasoning that can be emitted: without the start of a tag, and without whitespace
+ * before it or at the end.
+ */
 function sureLength(text: string): number {
   let length = text.length;
   for (let size = Math.min(closing.length - 1, text.length); size > 0; size -= 1) {

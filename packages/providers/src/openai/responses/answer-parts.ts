@@ -3,12 +3,12 @@ import type { ProviderFinishReason, ProviderToolCall } from "@parley/core/ports"
 import type { Annotation, OutputItem, ResponseBody } from "./api-types.js";
 import { keepItem } from "./kept-item.js";
 
-/** The texts of parts that have one. */
+/** Returns the texts of parts that have one. */
 export function textsOf(parts: readonly { readonly text?: string }[] | null | undefined): string[] {
   return (parts ?? []).flatMap(({ text }) => (typeof text === "string" && text !== "" ? [text] : []));
 }
 
-/** Whether a part has nothing to show and nothing to send back. */
+/** Returns true if a part has nothing to show and nothing to send back. */
 export function isEmpty(part: MessageContentPart): boolean {
   if (part.type === "text") return part.text === "";
   return (
@@ -18,13 +18,13 @@ export function isEmpty(part: MessageContentPart): boolean {
   );
 }
 
-/** A call's part as the call. */
+/** Converts a call's part to the call. */
 export function toolCallOf(part: Extract<MessageContentPart, { type: "tool-call" }>): ProviderToolCall {
   const { toolCallId = "", name, arguments: value, argumentsText = "" } = part;
   return { id: toolCallId, name, arguments: value, argumentsText };
 }
 
-/** The parts with the answer's id on the last. */
+/** Returns the parts with the answer's id on the last. */
 export function marked(content: MessageContentPart[], responseId: string | undefined): MessageContentPart[] {
   const last = content.at(-1);
   if (last === undefined || responseId === undefined) return content;
@@ -32,7 +32,7 @@ export function marked(content: MessageContentPart[], responseId: string | undef
   return [...content.slice(0, -1), { ...last, providerMetadata: { ...last.providerMetadata, openai } }];
 }
 
-/** The sources that a text cites, each once. */
+/** Returns the sources that a text cites, each once. */
 export function sourceParts(annotations: readonly Annotation[]): MessageContentPart[] {
   const seen = new Set<string>();
   const parts: MessageContentPart[] = [];
@@ -44,7 +44,10 @@ export function sourceParts(annotations: readonly Annotation[]): MessageContentP
   return parts;
 }
 
-/** An item that has no form of its own: a file where it is an image, else kept whole and shown to nobody. */
+/**
+ * Returns the part for an item without its own form: a file if it is an image, otherwise kept whole and never
+ * shown.
+ */
 export function opaquePart(item: OutputItem, type: string): MessageContentPart {
   if (item.type === "image_generation_call" && typeof item.result === "string" && item.result !== "") {
     const { result, ...rest } = item;
@@ -58,7 +61,7 @@ export function opaquePart(item: OutputItem, type: string): MessageContentPart {
   return { type: "metadata", data: { type }, ...keepItem(item) };
 }
 
-/** Why an answer of this status ended, with so many calls in it. */
+/** Returns why an answer of this status ended, with this many calls in it. */
 export function finishReasonOf(
   response: ResponseBody,
   { status, calls, refused }: { status: string; calls: number; refused: boolean },
@@ -66,7 +69,7 @@ export function finishReasonOf(
   if (status === "incomplete") {
     const reason = response.incomplete_details?.reason;
     if (reason === "content_filter") return "content-filter";
-    // Ended on purpose, and not for want of room. Any other reason, or none, is that of a limit.
+    // Ended on purpose, and not by a limit. Any other reason, or none, means a limit.
     return reason === "steered" || reason === "max_messages" ? "other" : "length";
   }
   if (calls > 0) return "tool-calls";

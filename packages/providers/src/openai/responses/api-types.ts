@@ -1,6 +1,9 @@
 import type { BilledUsage } from "../billed-amount.js";
 
-/** What the Responses API takes and says, as far as Parley uses it. Answers are read with nothing taken for granted. */
+/**
+ * Requests and answers of the Responses API, as far as Parley uses them. Answers are read without trusting
+ * their shape.
+ */
 
 /** One part of an input message. */
 export type InputContent =
@@ -20,7 +23,7 @@ export type OutputContent =
 
 export interface InstructionItem {
   readonly role: "system" | "developer";
-  /** A text; a list only where the caller gave parts in the API's own form. */
+  /** A string; a list only if the caller passed parts in the API's own form. */
   readonly content: string | readonly InputContent[];
 }
 
@@ -57,7 +60,7 @@ export interface FunctionCallOutputItem {
   readonly output: string;
 }
 
-/** An item that only the API understands, sent back as it came. */
+/** An item that only the API understands, sent back unchanged. */
 export interface OpaqueItem {
   readonly type: string;
   readonly [key: string]: unknown;
@@ -88,7 +91,7 @@ export interface ResponsesBody {
   readonly [key: string]: unknown;
 }
 
-/** An item of an answer. Which fields it has depends on its type. */
+/** An item of an answer. Its fields depend on its type. */
 export interface OutputItem {
   readonly type?: string;
   readonly id?: string;
@@ -129,7 +132,7 @@ export interface ResponsesUsage extends BilledUsage {
   readonly total_tokens?: number;
 }
 
-/** The whole answer, as the events that open and close a stream carry it. */
+/** The whole answer, as in the events that open and close a stream. */
 export interface ResponseBody {
   readonly id?: string;
   readonly model?: string;
@@ -141,7 +144,7 @@ export interface ResponseBody {
   readonly usage?: ResponsesUsage | null;
 }
 
-/** An event of the stream, with the fields of all kinds that are read. */
+/** An event of the stream, with all fields that are read, whatever its type. */
 export interface ResponsesEvent {
   readonly type?: string;
   readonly sequence_number?: number;

@@ -342,7 +342,7 @@ describe("the fold of a Responses stream", () => {
 describe("an answer that was cut", () => {
   const answers = [turn, searched, [{ type: "refusal", text: "No, thank you." }] as AnswerItem[]];
 
-  /** The message that the turn loop keeps of these events. */
+  /** Returns the message that the turn loop keeps of these events. */
   function partial(events: readonly ResponsesEvent[]): ProviderMessage {
     const assembly = new Assembly();
     for (const event of fold(events)) if (event.type !== "error") assembly.apply(event);

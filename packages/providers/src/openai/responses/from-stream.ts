@@ -27,18 +27,18 @@ import type { Annotation, OutputItem, OutputPart, ResponseBody, ResponsesEvent }
 import { keep, summarySeparator } from "./kept-item.js";
 import { callOf, type OpenItem, OpenItems, type Slot, setArguments } from "./open-items.js";
 
-/** What the fold needs to know about its call. */
+/** Information about the call that the fold needs. */
 export interface FoldResponse {
   readonly provider: string;
   readonly origin: MessageOrigin;
   readonly names: ToolNames;
-  /** Mark the answer with its id, so that a chain can tell what the API has seen. */
+  /** Mark the answer with its id, so that a chain can determine what the API has seen. */
   readonly markResponse: boolean;
   /** The date of an answer that has none. */
   readonly startedAt: Date;
 }
 
-/** What an event has to say to whoever reads the stream. */
+/** Events emitted to the reader of the stream. */
 type Said = readonly ProviderStreamEvent[];
 
 const nothing: Said = [];
@@ -46,9 +46,9 @@ const nothing: Said = [];
 /**
  * Folds the events of a Responses stream. No I/O and no clock: the same events give the same result.
  *
- * Deltas are shown as they come. What an item says of itself when it is done replaces them, and what the last
- * event says of an item that was never done replaces that: so events that came twice, too late or not at all
- * change what could be watched, and not what is kept.
+ * Deltas are emitted as they arrive. A finished item's own content replaces them, and the last event's
+ * content replaces that of an item that never finished: so events that arrived twice, too late or not at all
+ * change what could be watched, but not what is kept.
  */
 export function createResponsesFold(call: FoldResponse): StreamFold<ResponsesEvent> {
   keepShapes();
@@ -60,7 +60,7 @@ let shapesKept = false;
 function keepShapes(): void {
   if (shapesKept) return;
   shapesKept = true;
-  // Spelled as the API spells it: the order of the keys is part of the shape.
+  // Written as the API sends it: the order of the keys is part of the shape.
   const event = JSON.parse(
     '{"type":"response.output_text.delta","sequence_number":4,"item_id":"msg_0","output_index":0,' +
       '"content_index":0,"delta":"a","logprobs":[],"obfuscation":"a"}',
@@ -80,7 +80,7 @@ function keepShapes(): void {
 class ResponsesFold implements StreamFold<ResponsesEvent> {
   readonly #call: FoldResponse;
   readonly #items = new OpenItems();
-  /** The part that the last delta belonged to: almost always that of the next one too. */
+  /** The part of the last delta: almost always that of the next one too. */
   #textItem: OpenItem | undefined;
   #textSlot: Slot | undefined;
   #text = "";
@@ -134,12 +134,15 @@ class ResponsesFold implements StreamFold<ResponsesEvent> {
     }
   }
 
-  /** There is always a last event; without it the answer is not whole, whatever had arrived. */
+  /** Returns nothing: a complete stream always has a last event; without it the answer is incomplete. */
   end(): Said {
     return nothing;
   }
 
-  /** Numbers count only once they were seen to ascend: some servers always send the same. */
+  /**
+   * Returns true for a repeated event. Numbers count only once they were seen to ascend: some servers always
+   * send the same.
+   */
   #isEcho(sequence: number | undefined): boolean {
     if (typeof sequence !== "number") return false;
     if (sequence <= this.#lastSequence) return this.#numbered;
@@ -174,7 +177,7 @@ class ResponsesFold implements StreamFold<ResponsesEvent> {
     return this.#showRest(slot, text);
   }
 
-  /** The end of a text that no delta had brought. The text itself is set right when its item is done. */
+  /** Emits the end of a text that no delta contained. The text itself is corrected when its item is done. */
   #showRest(slot: Slot, text: string): Said {
     if (text.length <= slot.text.length || !text.startsWith(slot.text)) return nothing;
     const rest = text.slice(slot.text.length);
@@ -182,7 +185,10 @@ class ResponsesFold implements StreamFold<ResponsesEvent> {
     return [new TextDelta(rest, this.#text, slot.index)];
   }
 
-  /** Mostly one text is all there is: then it is kept once. */
+  /**
+   * Appends to a part's text and to the whole text. Usually one text is the whole answer: then it is stored
+   * once.
+   */
   #grow(slot: Slot, delta: string): void {
     const isAll = slot.text.length === this.#text.length;
     slot.text = grownText(slot.text, delta);
@@ -239,7 +245,7 @@ class ResponsesFold implements StreamFold<ResponsesEvent> {
     return this.#showArguments(item);
   }
 
-  /** What has not been shown of a call's arguments, once it is known which call it is. */
+  /** Emits the arguments of a call that were not emitted yet, once its id is known. */
   #showArguments(item: OpenItem): Said {
     const { call } = item;
     if (call?.callId === undefined || call.unshown === "") return nothing;
@@ -265,7 +271,7 @@ class ResponsesFold implements StreamFold<ResponsesEvent> {
       case "reasoning":
         return this.#closeReasoning(open, item);
       case "function_call":
-        // Cut by the token limit: what there is of the arguments must not be run.
+        // Cut by the token limit: incomplete arguments must not be run.
         return item.status === "incomplete" ? nothing : this.#closeCall(open, item);
       default:
         return [this.#addPart(open, opaquePart(item, open.type))];
@@ -308,7 +314,7 @@ class ResponsesFold implements StreamFold<ResponsesEvent> {
     const whole = (texts.length > 0 ? texts : textsOf(item.content)).join(summarySeparator);
     if (whole !== slot.text && whole !== "") {
       if (slot.text === "") events.push({ type: "reasoning-delta", textDelta: whole, index: slot.index });
-      // Reasoning that was streamed as well as summarised stays as it was seen.
+      // Reasoning that was streamed as well as summarized stays as it was emitted.
       if (slot.text === "" || whole.startsWith(slot.text)) {
         if (slot.text !== "") {
           const rest = whole.slice(slot.text.length);
@@ -404,7 +410,7 @@ class ResponsesFold implements StreamFold<ResponsesEvent> {
     return events;
   }
 
-  /** An item that was begun and never ended, in an answer that did end. */
+  /** Closes an item that started and never ended, in an answer that did end. */
   #closeUnfinished(open: OpenItem, status: string): Said {
     if (open.call !== undefined && status !== "completed" && !open.call.whole) return nothing;
     const type = open.type || (open.call === undefined ? "message" : "function_call");

@@ -10,8 +10,9 @@ import type {
 import { isNativeBlock, type NativeBlocks, NativeCollector, withoutNumber } from "./native-block.js";
 
 /**
- * Provider messages as input messages. Roles stay as they are, except that the hint `developer` in a message's
- * metadata makes an instruction one of the developer. Parts pass as they are; lowering knows them.
+ * Converts provider messages to input messages. Roles stay unchanged, except that the hint `developer` in a
+ * message's metadata turns a system message into a developer message. Parts pass unchanged; lowering
+ * understands them.
  */
 export function toInputMessages(messages: readonly ProviderMessage[]): OpenAIInputMessage[] {
   const input = messages.map((message): OpenAIInputMessage => {
@@ -25,7 +26,9 @@ export function toInputMessages(messages: readonly ProviderMessage[]): OpenAIInp
 
 const sources = new WeakMap<object, readonly ProviderMessage[]>();
 
-/** The messages that an input was made of. Undefined for an input that somebody else made or changed. */
+/**
+ * Returns the messages that an input was made of. Undefined for an input that other code created or changed.
+ */
 export function sourceOf(input: CreateResponseRequest["input"]): readonly ProviderMessage[] | undefined {
   if (!Array.isArray(input)) return undefined;
   const messages = sources.get(input);
@@ -41,13 +44,16 @@ function roleOf(role: OpenAIRole, metadata: Record<string, unknown> | undefined)
   return role === "system" && metadata?.role === "developer" ? "developer" : role;
 }
 
-/** What an input holds: messages in Parley's form, and the blocks in the API's own that parts of them stand for. */
+/**
+ * The content of an input: messages in Parley's form, and the blocks in the API's own form that some of their
+ * parts represent.
+ */
 export interface ReadInput {
   readonly messages: ProviderMessage[];
   readonly blocks: NativeBlocks;
 }
 
-/** Input messages as provider messages, with the API's own texts read as Parley's. */
+/** Converts input messages to provider messages, with the API's own texts read as Parley's. */
 export function fromInputMessages(input: Exclude<CreateResponseRequest["input"], string>): ReadInput {
   const given = Array.isArray(input) ? input : [input];
   const read = given.map((each) => (isInputItem(each) ? each : { ...each, content: partsOf(each.content) }));
@@ -67,12 +73,12 @@ export function fromInputMessages(input: Exclude<CreateResponseRequest["input"],
   return { messages, blocks: native.blocks };
 }
 
-/** Messages of the seed have no type; one of the API's own says that it is one. */
+/** Returns true for an item of the API, which has a type. Messages have none. */
 function isInputItem(given: object): given is OpenAIInputItem {
   return "type" in given && typeof given.type === "string";
 }
 
-/** The role that keeps an item's place among messages. */
+/** Returns the role that keeps an item's place among messages. */
 function roleOfItem({ type, role }: OpenAIInputItem): ProviderMessage["role"] {
   if (type.endsWith("_output")) return "tool";
   return type === "message" && role !== "assistant" ? "user" : "assistant";

@@ -4,21 +4,21 @@ import type { JsonObject, ProviderMetadata } from "@parley/wire";
 import { isWellFormed, wellFormed } from "../../call/well-formed.js";
 import type { AssistantItem, OpaqueItem, OutputItem, ReasoningItem } from "./api-types.js";
 
-/** What Parley keeps of an item of the API on the part that it became, to send it back. */
+/** Data of an API item that Parley keeps on the item's part, to send it back. */
 export interface KeptItem {
   readonly id?: string;
   readonly phase?: NonNullable<AssistantItem["phase"]>;
   readonly refusal?: boolean;
   readonly namespace?: string;
-  /** A whole item that has no other form. Kept as text: a database may reorder keys and respell numbers. */
+  /** A whole item without another form. Kept as text: a database may reorder keys and reformat numbers. */
   readonly item?: OpaqueItem;
 }
 
 const key = "openai";
-/** Stands between the summaries of one item of reasoning where they are shown as one text. */
+/** Separates the summaries of one reasoning item where they are shown as one text. */
 export const summarySeparator = "\n\n";
 
-/** Fields that are there, as a part's metadata; undefined where there are none. */
+/** Returns the defined fields as a part's metadata; nothing if there are none. */
 export function keep(fields: Record<string, string | number | boolean | number[] | undefined>): {
   providerMetadata?: ProviderMetadata;
 } {
@@ -27,7 +27,7 @@ export function keep(fields: Record<string, string | number | boolean | number[]
   return { providerMetadata: { [key]: Object.fromEntries(known) as JsonObject } };
 }
 
-/** What was kept on a part, each field only if it can be what it claims to be. */
+/** Reads the data kept on a part, each field only if it is valid. */
 export function readKept(part: MessageContentPart): KeptItem | undefined {
   const fields = part.providerMetadata?.[key];
   if (typeof fields !== "object" || fields === null) return undefined;
@@ -42,7 +42,7 @@ export function readKept(part: MessageContentPart): KeptItem | undefined {
   };
 }
 
-/** Reasoning as the API made it; undefined where that cannot be told any more. */
+/** Returns reasoning as the API made it; undefined if that can no longer be determined. */
 export function replayedReasoning(part: ReasoningContentPart): ReasoningItem | undefined {
   const fields = part.providerMetadata?.[key];
   const { id, encryptedContent, summaryLengths } = fields ?? {};
@@ -72,7 +72,7 @@ function splitSummary(text: string, lengths: unknown): string[] {
   return summaries.join(summarySeparator) === text ? summaries : [text];
 }
 
-// The API refuses these without an output that only their own tools could have given.
+// The API refuses these without an output that only their own tools could have produced.
 const needsOutput = new Set([
   "custom_tool_call",
   "computer_call",
@@ -82,10 +82,10 @@ const needsOutput = new Set([
   "mcp_approval_request",
   "function_call",
 ]);
-// What the lowering itself makes is never taken from elsewhere, or its rules would be passed by.
+// Types that the lowering itself creates are never taken from elsewhere, which would bypass its rules.
 const ownTypes = new Set(["message", "reasoning", "function_call_output", "item_reference"]);
 
-/** An item to send back as it came; undefined for one that must not be. */
+/** Returns an item to send back unchanged; undefined if it must not be sent. */
 export function replayedItem(part: MessageContentPart, item: OpaqueItem): OpaqueItem | undefined {
   if (needsOutput.has(item.type) || ownTypes.has(item.type) || item.type.endsWith("_output"))
     return undefined;
@@ -93,7 +93,7 @@ export function replayedItem(part: MessageContentPart, item: OpaqueItem): Opaque
   return part.type === "file" && part.data !== undefined ? { ...item, result: part.data } : undefined;
 }
 
-/** The metadata of a part that stands for an item with no form of its own. */
+/** Returns the metadata of a part that represents an item without its own form. */
 export function keepItem(item: OutputItem): { providerMetadata?: ProviderMetadata } {
   return keep({ item: JSON.stringify(item) });
 }

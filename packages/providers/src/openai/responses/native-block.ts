@@ -2,8 +2,8 @@ import type { ProviderMessage } from "@parley/core/ports";
 import type { OpaqueItem } from "./api-types.js";
 
 /**
- * Blocks that a caller gave in the API's own form. They are sent as they are, so nothing but their place is known to
- * what prepares messages: there a part stands for each, and names it by its number.
+ * Blocks that a caller passed in the API's own form. They are sent unchanged, so the code that prepares
+ * messages needs only their place: there a part represents each, and refers to it by its number.
  */
 export type NativeBlocks = readonly OpaqueItem[];
 
@@ -19,33 +19,33 @@ const ownTypes = new Set([
   "source",
   "error",
 ]);
-// Read as text, in whichever role they stand.
+// Read as text, whatever their role.
 const textTypes = new Set(["input_text", "output_text", "refusal"]);
 
-/** Whether a block is the API's own, and not one that Parley has a form for. */
+/** Returns true if a block is in the API's own form, and not one that Parley has a form for. */
 export function isNativeBlock(block: unknown): block is OpaqueItem {
   if (typeof block !== "object" || block === null) return false;
   const { type, text, summary } = block as Record<string, unknown>;
   if (typeof type !== "string" || type === "" || textTypes.has(type)) return false;
-  // Both have a kind of this name.
+  // Both forms have a block of this type.
   if (type === "reasoning") return typeof text !== "string" && Array.isArray(summary);
   return !ownTypes.has(type);
 }
 
 const itemTypes = new Set(["message", "reasoning", "item_reference", "compaction", "program"]);
 
-/** Whether a block is an item of the input; all others are parts of a message. */
+/** Returns true if a block is an item of the input; all others are parts of a message. */
 export function isItem({ type }: OpaqueItem): boolean {
   return itemTypes.has(type) || /_(?:call|output|request|response|tools)$/.test(type);
 }
 
-/** Takes blocks from messages and leaves parts in their places. */
+/** Takes blocks out of messages and leaves parts in their places. */
 export class NativeCollector {
   readonly blocks: OpaqueItem[] = [];
   readonly #calls: ReadonlySet<string>;
   readonly #results: ReadonlySet<string>;
 
-  /** `parts`: all parts in Parley's form, to find what answers or calls what is native. */
+  /** `parts`: all parts in Parley's form, to find the calls and results that native blocks belong to. */
   constructor(parts: readonly Part[]) {
     const idsOf = (type: string) =>
       new Set(
@@ -59,8 +59,9 @@ export class NativeCollector {
   }
 
   /**
-   * The part that stands for a block. An output that answers one of Parley's calls is a result, and a call that one
-   * of Parley's results answers is a call, so that the pair stays one; anything else is nobody's business.
+   * Returns the part that represents a block. An output that answers one of Parley's calls becomes a result,
+   * and a call that one of Parley's results answers becomes a call, so that the pair stays together; any
+   * other block becomes a metadata part.
    */
   take(block: OpaqueItem): Part {
     const providerMetadata = { openai: { native: this.blocks.push(block) - 1 } };
@@ -91,7 +92,7 @@ export class NativeCollector {
   }
 }
 
-/** A part without a number that it did not get here: only what is given as a block is sent as one. */
+/** Removes a number that was not assigned here: only blocks that the caller passed are sent as blocks. */
 export function withoutNumber(part: Part): Part {
   const { providerMetadata } = part as { providerMetadata?: { openai?: { native?: unknown } } };
   if (providerMetadata?.openai?.native === undefined) return part;
@@ -99,7 +100,7 @@ export function withoutNumber(part: Part): Part {
   return { ...part, providerMetadata: { ...providerMetadata, openai } };
 }
 
-/** The block that a part stands for, with the id that its call has got in this request. */
+/** Returns the block that a part represents, with the id that its call has in this request. */
 export function blockOf(
   part: { readonly providerMetadata?: object; readonly toolCallId?: string },
   blocks: NativeBlocks,

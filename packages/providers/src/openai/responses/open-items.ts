@@ -2,8 +2,8 @@ import type { MessageContentPart } from "@parley/core/messages";
 import type { OutputItem, ResponsesEvent } from "./api-types.js";
 
 /**
- * What has arrived of one item of an answer. Items may interleave; each is found by its `output_index`, which
- * is also its place in the answer.
+ * The received data of one item of an answer. Items may interleave; each is found by its `output_index`,
+ * which is also its place in the answer.
  */
 export interface OpenItem {
   readonly outputIndex: number;
@@ -11,21 +11,21 @@ export interface OpenItem {
   type: string;
   id: string | undefined;
   phase: string | undefined;
-  /** Complete: later deltas of it are echoes. */
+  /** True if complete: later deltas of it are repetitions. */
   closed: boolean;
-  /** The parts it makes, in order, and by their place. */
+  /** Its parts, in order, and by their place. */
   readonly slots: Slot[];
   readonly slotsByPlace: Map<number, Slot>;
   call: OpenCall | undefined;
 }
 
-/** A part in the making. `index` is its name in the stream of events. */
+/** An unfinished part. `index` identifies it in the stream of events. */
 export interface Slot {
   readonly index: number;
-  /** Which part of the item it is. */
+  /** Number of the part within the item. */
   readonly place: number;
   text: string;
-  /** Lengths of the summaries that a reasoning text is made of. */
+  /** Lengths of the summaries that a reasoning text consists of. */
   lengths: number[] | undefined;
   /** The summary that the text ends with. */
   summary: number;
@@ -33,31 +33,31 @@ export interface Slot {
   part: MessageContentPart | undefined;
 }
 
-/** A function call in the making. */
+/** An unfinished function call. */
 export interface OpenCall {
   callId: string | undefined;
   name: string;
   namespace: string | undefined;
   argumentsText: string;
-  /** The end of the text that was not shown yet. */
+  /** The end of the text that was not emitted yet. */
   unshown: string;
-  /** Whether the text is whole. */
+  /** True if the text is complete. */
   whole: boolean;
 }
 
-/** The items of one answer, as far as they have come. */
+/** The items of one answer, as far as they have arrived. */
 export class OpenItems {
   readonly #items = new Map<number, OpenItem>();
   readonly #byId = new Map<string, OpenItem>();
   #newest: OpenItem | undefined;
   #slots = 0;
 
-  /** How many items and parts there are. */
+  /** Number of items and parts. */
   get size(): number {
     return Math.max(this.#items.size, this.#slots);
   }
 
-  /** The item of an event: by its place, else by its id, else the newest. */
+  /** Returns the item of an event: by its place, else by its id, else the newest. */
   itemOf({ output_index: place, item_id: id, item }: ResponsesEvent): OpenItem {
     if (typeof place === "number") return this.#items.get(place) ?? this.#open(place);
     const wanted = id ?? item?.id;
@@ -70,7 +70,7 @@ export class OpenItems {
     return open;
   }
 
-  /** The item's part at a place, opened where it is the first to be heard of it. */
+  /** Returns the item's part at a place, creating it on first use. */
   slotOf(item: OpenItem, place: number): Slot {
     const known = item.slotsByPlace.get(place);
     if (known !== undefined) return known;
@@ -88,20 +88,20 @@ export class OpenItems {
     return slot;
   }
 
-  /** Adds a part that is complete; returns its name in the stream of events. */
+  /** Adds a complete part; returns its index in the stream of events. */
   addPart(item: OpenItem, part: MessageContentPart): number {
-    // A place of its own, which no event can name.
+    // A separate place, which no event can name.
     const slot = this.slotOf(item, -1 - item.slots.length);
     slot.part = part;
     return slot.index;
   }
 
-  /** In the order of the answer. */
+  /** Returns the items in the order of the answer. */
   inOrder(): OpenItem[] {
     return [...this.#items.values()].sort((left, right) => left.outputIndex - right.outputIndex);
   }
 
-  /** The items of the whole answer with those that were streamed; servers do not all number them alike. */
+  /** Pairs the items of the whole answer with those that were streamed; servers number them differently. */
   matched(output: readonly OutputItem[]): [OpenItem, OutputItem][] {
     const streamed = this.inOrder();
     const inStep = streamed.length === output.length;
@@ -113,7 +113,7 @@ export class OpenItems {
     });
   }
 
-  /** Notes what an item says of itself. */
+  /** Records the type, id and other fields of an item. */
   name(open: OpenItem, item: OutputItem): void {
     if (item.type !== undefined) open.type = item.type;
     if (item.id) this.#setId(open, item.id);
@@ -127,7 +127,7 @@ export class OpenItems {
 
   #setId(open: OpenItem, id: string): void {
     open.id = id;
-    // The first one of an id is the one that is found by it.
+    // The first item with an id is the one that is found by it.
     if (this.#byId.get(id)?.id !== id) this.#byId.set(id, open);
   }
 
@@ -142,14 +142,14 @@ export class OpenItems {
       slotsByPlace: new Map(),
       call: undefined,
     };
-    // An item that takes another one's number also takes its place in their order.
+    // An item that reuses another one's number also takes its place in the order.
     if (!this.#items.has(outputIndex)) this.#newest = open;
     this.#items.set(outputIndex, open);
     return open;
   }
 }
 
-/** The call of an item, opened where it is the first to be heard of it. */
+/** Returns the call of an item, creating it on first use. */
 export function callOf(item: OpenItem): OpenCall {
   item.call ??= {
     callId: undefined,
@@ -162,7 +162,7 @@ export function callOf(item: OpenItem): OpenCall {
   return item.call;
 }
 
-/** Takes the whole text of a call's arguments; what it has more than the deltas is still to be shown. */
+/** Sets the whole text of a call's arguments; the part that the deltas lacked is still to be emitted. */
 export function setArguments(call: OpenCall, text: string): void {
   if (text.length > call.argumentsText.length) call.unshown += text.slice(call.argumentsText.length);
   call.argumentsText = text;

@@ -46,7 +46,7 @@ const called: AnswerItem[] = [
   { type: "function_call", name: "search", arguments: '{"q":"parley"}' },
 ];
 
-/** Answers as the API does: in events where a stream was asked for, else in one piece. */
+/** Answers as the API does: in events if a stream was requested, otherwise in one piece. */
 const answering =
   (items: readonly AnswerItem[]): AnswerScript =>
   (answer, { body }) => {
@@ -54,7 +54,7 @@ const answering =
     else answer.json(200, responsesEvents(items).at(-1)?.response);
   };
 
-/** The events up to and with the n-th delta of a kind. */
+/** Returns the events up to and including the n-th delta of a kind. */
 function upTo(items: readonly AnswerItem[], kind: string, n = 2) {
   const events = responsesEvents(items);
   const places = events.flatMap(({ type }, index) => (type === `response.${kind}.delta` ? [index] : []));
@@ -616,7 +616,7 @@ describe("a reader that is slow", () => {
       if (event.type !== "delta") continue;
       deltas += 1;
       if (sentAtFirst === undefined) {
-        // Until what was sent stands still, the server is not yet held back.
+        // As long as the sent amount still grows, back-pressure has not reached the server.
         let before = -1;
         while (before !== sent) {
           before = sent;

@@ -30,21 +30,21 @@ import { toInputMessages } from "./input-parts.js";
 import { fromResponseObject, type OpenAIResponseStream } from "./response-object.js";
 import { lowerExtra } from "./to-request.js";
 
-/** How the adapter calls the API. */
+/** Configuration for calling the API. */
 export interface OpenAIProviderAdapterConfig {
   client: OpenAIHttpClient;
-  /** Used where a call names no model. */
+  /** Used if a call names no model. */
   defaultModel: string;
   /**
-   * Where a chain of responses stands. With it the API keeps the conversation and is sent only what it has not
-   * seen; without it every call carries the whole history and the API keeps nothing.
+   * Returns the state of a chain of responses. With it the API stores the conversation and is sent only what
+   * it has not seen; without it every call sends the whole history and the API stores nothing.
    */
   getConversationState?: () => OpenAIConversationState | undefined;
-  /** Called with the new state after each call that succeeded. */
+  /** Called with the new state after each successful call. */
   setConversationState?: (state: OpenAIConversationState) => void;
-  /** Which summaries of its reasoning a model is asked for; false for none. Default `auto`. */
+  /** The reasoning summaries to request from a model; false for none. Default `auto`. */
   reasoningSummary?: "auto" | "concise" | "detailed" | false;
-  /** Whether a model takes `reasoning`. Default: judged by its name. */
+  /** Returns true if a model accepts `reasoning`. Default: judged by its name. */
   takesReasoning?: (model: string) => boolean;
 }
 
@@ -56,7 +56,7 @@ export class OpenAIProviderAdapter implements ProviderAdapter {
     this.#config = config;
   }
 
-  /** Asks for the whole answer at once, as models that may not be streamed need it. */
+  /** Requests the whole answer at once, as models that may not be streamed require. */
   async complete(params: ProviderCallParams): Promise<ProviderCallResult> {
     const { client, setConversationState } = this.#config;
     const { request, options, state } = this.#call(params);
@@ -116,7 +116,10 @@ export class OpenAIProviderAdapter implements ProviderAdapter {
     };
   }
 
-  /** The caller's fields over the derived ones; one member of `reasoning` or `text` leaves the others as derived. */
+  /**
+   * Merges the caller's fields over the derived ones; one member of `reasoning` or `text` leaves the others
+   * as derived.
+   */
   #extraParams(params: ProviderCallParams, model: string, chains: boolean): Record<string, unknown> {
     const derived = this.#derivedParams(params, model, chains);
     const extra = lowerExtra(params.extraParams);
@@ -137,7 +140,7 @@ export class OpenAIProviderAdapter implements ProviderAdapter {
     }
     if (cacheKey !== undefined) derived.prompt_cache_key = cacheKey;
     if (!takesReasoning(model)) return derived;
-    // The API keeps nothing, so reasoning has to come along encrypted to be there in the next step.
+    // The API stores nothing, so reasoning must be returned encrypted to be available in the next step.
     if (!chains) derived.include = ["reasoning.encrypted_content"];
     if (reasoningEffort !== undefined) {
       derived.reasoning = {
@@ -166,7 +169,7 @@ function toFunctionTool({ name, description, schema }: ProviderToolDefinition): 
   };
 }
 
-/** Core's events of a response stream; made from its own where a client brings no others. */
+/** Returns core's events of a response stream; derived from its own if a client provides no others. */
 function eventsOf(stream: OpenAIResponseStream): ProviderStream {
   if (stream.events !== undefined) return stream.events;
   return createProviderStream(async ({ write }) => {
@@ -186,7 +189,7 @@ function eventsOf(stream: OpenAIResponseStream): ProviderStream {
   });
 }
 
-/** The stream, with something done once it has succeeded and before anyone is told. */
+/** Wraps the stream so that `then` runs once it has succeeded and before any reader sees the result. */
 function afterwards(stream: ProviderStream, then: (result: ProviderCallResult) => void): ProviderStream {
   let final: Promise<ProviderCallResult> | undefined;
   let told = false;

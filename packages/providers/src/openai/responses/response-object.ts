@@ -10,15 +10,15 @@ import type {
 import type { ResponseBody } from "./api-types.js";
 import type { OpenAITokenUsage } from "./create-response.js";
 
-/** A finished response, read. */
+/** A finished response, parsed. */
 export interface OpenAIResponseObject {
   id: string;
   /** The model that answered, by its full name. */
   model: string;
   createdAt: Date;
-  /** The text of the answer, joined. Absent where there is none. */
+  /** The text of the answer, joined. Absent if there is none. */
   outputText?: string;
-  /** The whole answer as core takes it: text, reasoning, calls and what only the API can read. */
+  /** The whole answer in core's form: text, reasoning, calls and data that only the API can read. */
   providerMessage?: ProviderMessage;
   toolCalls?: ProviderToolCall[];
   usage?: OpenAITokenUsage;
@@ -33,8 +33,8 @@ export type OpenAIResponseStreamEvent =
   | { type: "done"; result: OpenAIResponseObject };
 
 /**
- * A response under way. Iterating it, awaiting `final` or reading `events` starts the call; one of iterating and
- * reading `events` may be done, once. Iterating throws the call's failure; leaving early cancels the call.
+ * A response in progress. Iterating it, awaiting `final` or reading `events` starts the call; either iterate
+ * it or read `events`, once. Iterating throws the call's failure; leaving early cancels the call.
  */
 export interface OpenAIResponseStream extends AsyncIterable<OpenAIResponseStreamEvent> {
   /** Resolves with the result of the `done` event. */
@@ -43,7 +43,7 @@ export interface OpenAIResponseStream extends AsyncIterable<OpenAIResponseStream
   readonly events?: ProviderStream;
 }
 
-/** The result of a call as a response object. */
+/** Converts the result of a call to a response object. */
 function toResponseObject(result: ProviderCallResult, model: string): OpenAIResponseObject {
   const { id, createdAt, message, toolCalls, usage, finishReason, raw } = result;
   let outputText = "";
@@ -61,7 +61,7 @@ function toResponseObject(result: ProviderCallResult, model: string): OpenAIResp
   };
 }
 
-/** A response object as the result of a call, for clients that somebody else wrote. */
+/** Converts a response object to the result of a call, for clients from other packages. */
 export function fromResponseObject(response: OpenAIResponseObject): ProviderCallResult {
   const { id, createdAt, toolCalls, usage, finishReason, raw } = response;
   return {
@@ -76,7 +76,7 @@ export function fromResponseObject(response: OpenAIResponseObject): ProviderCall
   };
 }
 
-/** Core's events as the events of a response stream. */
+/** Converts core's events to the events of a response stream. */
 export function toResponseStream(events: ProviderStream, model: string): OpenAIResponseStream {
   let final: Promise<OpenAIResponseObject> | undefined;
   let result: OpenAIResponseObject | undefined;
@@ -88,7 +88,7 @@ export function toResponseStream(events: ProviderStream, model: string): OpenAIR
     events,
     get final() {
       final ??= events.final.then(convert);
-      // As with the events below: whoever iterates has seen the failure already.
+      // As with the events below: a caller that iterates has already seen the failure.
       final.catch(() => {});
       return final;
     },

@@ -17,7 +17,7 @@ const defaultBaseUrl = "https://api.openai.com/v1";
 
 /** The Responses API, in one piece or as a stream. Both are read by the same code. */
 export interface OpenAIResponsesClient {
-  /** Asks for the whole answer at once, without `stream`. Rejects with a `ParleyError`. */
+  /** Requests the whole answer at once, without `stream`. Rejects with a `ParleyError`. */
   create(request: CreateResponseRequest, options?: CreateResponseOptions): Promise<OpenAIResponseObject>;
   createStream?(
     request: CreateResponseRequest,
@@ -94,7 +94,10 @@ function openCall(
   return toResponseStream(events, request.model);
 }
 
-/** The API cannot read the reasoning that it is given back: made under another account, or too long ago. */
+/**
+ * Returns true if the API cannot read the reasoning sent back to it: made under another account, or too long
+ * ago.
+ */
 function isUnreadable(error: ParleyError): boolean {
   return error.details?.reason === "invalid_encrypted_content";
 }

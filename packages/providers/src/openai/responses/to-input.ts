@@ -13,11 +13,14 @@ import { blockOf, isItem, type NativeBlocks } from "./native-block.js";
 /** Options for lowering messages. */
 export interface LowerInput {
   readonly names: ToolNames;
-  /** The role of instructions that say nothing else. */
+  /** The role of instructions without a role hint. */
   readonly instructionRole: "system" | "developer";
-  /** Who will read: what only this provider and model can read is sent where they wrote it. */
+  /**
+   * The model that will read the messages: data that only this provider and model can read is sent if they
+   * wrote it.
+   */
   readonly reader: MessageOrigin | undefined;
-  /** What the caller gave in the API's own form. */
+  /** Blocks that the caller passed in the API's own form. */
   readonly blocks: NativeBlocks;
 }
 
@@ -46,8 +49,9 @@ export function inputLowering(how: LowerInput): HistoryLowering<InputItem, Input
 }
 
 /**
- * Prepared messages as items of the Responses API. Never empty, never refused for its shape: empty texts are
- * left out, foreign reasoning and ids are dropped, and what has no place in a role is moved to one that has it.
+ * Converts prepared messages to items of the Responses API. Never empty, never refused for its shape: empty
+ * texts are omitted, foreign reasoning and ids are dropped, and content that a role does not allow is moved
+ * to one that does.
  */
 export function toInputItems(messages: readonly PreparedMessage[], how: LowerInput): InputItem[] {
   const items: InputItem[] = [];
@@ -89,7 +93,7 @@ function lowerInstruction(message: PreparedMessage, how: LowerInput, items: Inpu
   for (const block of blocks) if (isItem(block)) items.push(block);
 }
 
-/** User and tool messages: results and items as such, all else as user messages behind them. */
+/** Lowers user and tool messages: results and items as such, everything else as user messages after them. */
 function lowerInput(message: PreparedMessage, how: LowerInput, items: InputItem[]): void {
   let content: InputContent[] = [];
   const flush = () => {
@@ -104,12 +108,12 @@ function lowerInput(message: PreparedMessage, how: LowerInput, items: InputItem[
         block ?? {
           type: "function_call_output",
           call_id: wellFormed(part.toolCallId ?? ""),
-          // The API has no field that says so, and a model should know a failure from an answer.
+          // The API has no error field, and a model should be able to distinguish a failure from a result.
           output: wellFormed(part.isError === true ? `Error: ${text}` : text),
         },
       );
     } else if (block !== undefined && isItem(block)) {
-      // Its place among what the message says is the caller's choice.
+      // Its place within the message is the caller's choice.
       flush();
       items.push(block);
     } else {
@@ -139,8 +143,8 @@ function toInputContent(part: MessageContentPart): InputContent | undefined {
 }
 
 /**
- * An assistant's message, unit by unit: a unit is reasoning and what followed it. The API wants reasoning back
- * with exactly that, or not at all, and then without the ids that point to it.
+ * Lowers an assistant's message, unit by unit: a unit is reasoning and what followed it. The API requires
+ * reasoning back with exactly that, or not at all, and then without the ids that refer to it.
  */
 function lowerAssistant(
   message: PreparedMessage,
@@ -159,7 +163,10 @@ function lowerAssistant(
   }
 }
 
-/** Notes the ids of items; false, and nothing noted, where one came before: the API refuses an id twice. */
+/**
+ * Records the ids of items; returns false, recording nothing, if one was used before: the API refuses a
+ * repeated id.
+ */
 function areNew(items: readonly InputItem[], usedIds: Journal<string>): boolean {
   const ids = items.flatMap((item) => ("id" in item && typeof item.id === "string" ? [item.id] : []));
   if (new Set(ids).size < ids.length || ids.some((id) => usedIds.has(id))) return false;
@@ -181,7 +188,9 @@ function unitsOf(content: readonly MessageContentPart[]): Unit[] {
   return units;
 }
 
-/** The unit with its reasoning and ids; undefined where anything that belongs to it is missing. */
+/**
+ * Lowers the unit with its reasoning and ids; returns undefined if anything that belongs to it is missing.
+ */
 function lowerWhole(unit: Unit, how: LowerInput): InputItem[] | undefined {
   const items: InputItem[] = [];
   let reasoned = false;
@@ -195,7 +204,7 @@ function lowerWhole(unit: Unit, how: LowerInput): InputItem[] | undefined {
       continue;
     }
     const kept = readKept(part);
-    // Only these two stand for a whole item; on a text or a call it would not be all that was said.
+    // Only these two represent a whole item; a text or a call would have more content than the item.
     if (kept?.item !== undefined && (part.type === "metadata" || part.type === "file")) {
       const item = replayedItem(part, kept.item);
       if (item === undefined) return undefined;
@@ -208,14 +217,16 @@ function lowerWhole(unit: Unit, how: LowerInput): InputItem[] | undefined {
   return reasoned && !followed ? undefined : items;
 }
 
-/** Text and calls alone, without ids; with what the reader said about its own. */
+/** Lowers text and calls alone, without ids; with the metadata if the reader wrote them. */
 function lowerPlainly(unit: Unit, how: LowerInput, own: boolean): InputItem[] {
   const items: InputItem[] = [];
   for (const part of unit) lowerSpoken(part, own ? readKept(part) : undefined, how, items, false);
   return items;
 }
 
-/** Adds what a text, a call or a native block is; false for parts that are nothing to the model. */
+/**
+ * Adds the item for a text, a call or a native block; returns false for parts that are not sent to the model.
+ */
 function lowerSpoken(
   part: MessageContentPart,
   kept: KeptItem | undefined,

@@ -29,7 +29,7 @@ const from = (request: Partial<CreateResponseRequest>) =>
 const lower = (messages: ProviderMessage[]) =>
   from({ input: toInputMessages(messages) }).input as InputItem[];
 
-/** The body that the adapter makes of a call, caught on its way. */
+/** Returns the body that the adapter makes of a call, captured before it is sent. */
 async function bodyOf(params: Partial<ProviderCallParams>, config: object = {}) {
   let request: CreateResponseRequest | undefined;
   const adapter = new OpenAIProviderAdapter({
@@ -127,7 +127,7 @@ describe("the golden request", () => {
         { type: "function_call_output", call_id: "call_2", output: "boom" },
         { role: "user", content: [{ type: "input_text", text: "STEER: stop at 3" }] },
       ],
-      // Said, because the API would otherwise hold schemas to its strict subset.
+      // Set explicitly, because the API would otherwise enforce its strict subset of schemas.
       tools: [{ type: "function", name: "add", description: "adds", parameters: add.schema, strict: false }],
       tool_choice: "auto",
     });
@@ -136,7 +136,7 @@ describe("the golden request", () => {
 
   it("is built from parts that the vendor's own types know", () => {
     const known = <T>(value: T) => value;
-    // An assistant's message may be given without what only the API fills in.
+    // An assistant's message may be passed without the fields that only the API fills in.
     type Short = Omit<AssistantItem, "content"> & { content: readonly { type: string }[] };
     known<(item: AssistantItem) => Short>((item) => item);
     known<(item: InstructionItem) => ApiItem>(
@@ -246,7 +246,7 @@ describe("lowering to the Responses API", () => {
     expect(ids[2]).toBe("call_0_2");
     expect(ids).toEqual([ids[0], ids[0], ids[2], ids[2], ids[4], ids[4]]);
     expect(ids[4]?.length).toBeLessThanOrEqual(64);
-    // A longer history begins with the same bytes.
+    // A longer history starts with the same bytes.
     expect(lower(history.slice(0, 4))).toEqual(lower(history).slice(0, 4));
   });
 
@@ -517,7 +517,7 @@ describe("effort", () => {
   });
 });
 
-/** Without what is in the API's own form: a log never holds that. */
+/** Removes blocks in the API's own form: a log never contains them. */
 function written(messages: ProviderMessage[]): ProviderMessage[] {
   return messages.map((message) => ({
     ...message,

@@ -13,13 +13,16 @@ import type { CreateResponseRequest, OpenAIToolDefinition } from "./create-respo
 import { fromInputMessages, sourceOf } from "./input-parts.js";
 import { type InputState, inputLowering, type LowerInput, toInputItems } from "./to-input.js";
 
-/** What lowering needs beside the request. */
+/** Input of lowering other than the request. */
 export interface LowerRequest {
-  /** Who will answer; see `CreateResponseOptions.origin`. Undefined sends nothing that only they can read. */
+  /**
+   * The answering provider and model; see `CreateResponseOptions.origin`. Undefined sends nothing that only
+   * they can read.
+   */
   readonly reader: MessageOrigin | undefined;
-  /** Ask for a stream. Default true. */
+  /** Request a stream. Default true. */
   readonly stream?: boolean;
-  /** Whether OpenAI's own API answers, not a server that speaks like it. Default true. */
+  /** True if OpenAI's own API answers, not a compatible server. Default true. */
   readonly isOpenAI?: boolean;
   /** The messages that were lowered for earlier requests. */
   readonly histories?: LoweredHistories<InputItem, InputState>;
@@ -30,12 +33,12 @@ export interface LoweredRequest {
   readonly names: ToolNames;
 }
 
-/** The smallest `max_output_tokens` that the API takes. */
+/** The smallest `max_output_tokens` that the API accepts. */
 const leastOutputTokens = 16;
 
 /**
- * A request as the body that the Responses API takes. Pure and total: whatever the history is, the body is one
- * that the API does not refuse for its shape. Fields of `extraParams` are the caller's and win.
+ * Converts a request to the body of the Responses API. Pure and total: whatever the history is, the API does
+ * not refuse the body for its shape. Fields of `extraParams` are the caller's and win.
  */
 export function toRequest(request: CreateResponseRequest, how: LowerRequest): LoweredRequest {
   const { model } = request;
@@ -76,7 +79,7 @@ export function toRequest(request: CreateResponseRequest, how: LowerRequest): Lo
 interface LowerHistory {
   readonly names: ToolNames;
   readonly previousResponseId: string | undefined;
-  /** Whether the API has a part of the conversation already: results may answer calls that it knows. */
+  /** True if the API already has a part of the conversation: results may answer calls that it knows. */
   readonly isContinued: boolean;
 }
 
@@ -89,7 +92,7 @@ function lowerInput(
   const how: Omit<LowerInput, "blocks"> = {
     names,
     instructionRole: takesDeveloper(model, isOpenAI) ? "developer" : "system",
-    // The API already has items of these ids, and refuses them twice.
+    // The API already has items with these ids, and refuses them twice.
     reader: isContinued ? undefined : reader,
   };
   const source = isContinued || histories === undefined ? undefined : sourceOf(input);
@@ -101,7 +104,7 @@ function lowerInput(
   return { settled: "", input: items.length > 0 ? items : [nothingSaid] };
 }
 
-/** Whether the API keeps the conversation in an object of its own. */
+/** Returns true if the API stores the conversation in its own object. */
 function hasConversation(extra: Record<string, unknown>): boolean {
   return extra.conversation !== undefined && extra.conversation !== null;
 }
@@ -110,12 +113,15 @@ function textIn(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-/** The API wants some input; a history of which nothing can be sent still has to get an answer. */
+/**
+ * Fallback input: the API requires some, and a history without any sendable content must still get an answer.
+ */
 const nothingSaid: InputItem = { role: "user", content: [{ type: "input_text", text: "Continue." }] };
 
 /**
- * What a chain has not seen yet: the messages behind the response that it goes on from, and all instructions,
- * which a chain does not carry over. Where that response is not among the messages they are all new.
+ * Returns the messages that a chain has not seen yet: those after the response that it continues from, and
+ * all instructions, which a chain does not carry over. If that response is not among the messages, all are
+ * new.
  */
 function unsentMessages(
   messages: readonly ProviderMessage[],
@@ -147,7 +153,7 @@ function functionNames(tools: readonly OpenAIToolDefinition[] | undefined): stri
   return (tools ?? []).flatMap((tool) => (isFunction(tool) ? [tool.name] : []));
 }
 
-/** "This function" in the shapes of other APIs is put in this one's; everything else passes. */
+/** Converts "this function" in the shapes of other APIs to this one's; everything else passes. */
 function lowerToolChoice(choice: unknown, names: ToolNames): unknown {
   if (typeof choice !== "object" || choice === null) return choice;
   const { type, name, toolName, function: nested } = choice as Record<string, unknown>;
@@ -181,7 +187,10 @@ function lowerMetadata(metadata: Record<string, unknown> | undefined): Record<st
   return Object.fromEntries(pairs) as Record<string, string>;
 }
 
-/** The caller's fields, with those that only the chat API has put where this one has them. Idempotent. */
+/**
+ * Returns the caller's fields, with those that only the chat API has moved to this API's equivalents.
+ * Idempotent.
+ */
 export function lowerExtra(extra: Record<string, unknown> | undefined): Record<string, unknown> {
   if (extra === undefined) return {};
   const { response_format: format, reasoning_effort: effort, max_tokens: most, ...rest } = extra;

@@ -3,13 +3,16 @@ import { NeedsLogin } from "./login-error.js";
 /** The tokens of one owner at one server. */
 export interface OwnerTokens {
   readonly server: string;
-  /** The token to send; where one was refused, another than that. Rejects with `NeedsLogin` where there is none. */
+  /**
+   * Returns the token to send; if one was refused, a different one. Rejects with `NeedsLogin` if there is
+   * none.
+   */
   token(refused?: string): Promise<string>;
-  /** Takes note that the server refuses a token that was just made. */
+  /** Records that the server refuses a token that was just issued. */
   expire(token: string): Promise<void>;
 }
 
-/** A `fetch` that sends an owner's token to one address and to no other. */
+/** Creates a `fetch` that sends an owner's token to one address and to no other. */
 export function authorizedFetch(inner: typeof fetch, url: string, tokens: OwnerTokens): typeof fetch {
   const { href } = new URL(url);
   return async (input, init) => {

@@ -1,4 +1,4 @@
-/** The owner has to log in at the server, for the first time or again. */
+/** Thrown if the owner has to log in at the server, for the first time or again. */
 export class NeedsLogin extends Error {
   constructor(server: string) {
     super(

@@ -11,7 +11,10 @@ import { isLoopbackAddress } from "./oauth-fetch.js";
 import { oauthLimits } from "./oauth-limits.js";
 import { hashOf, type StoredFlow, type StoredLogin } from "./stored-login.js";
 
-/** Parley as the configuration names it to the authorization server. Absent: it registers itself. */
+/**
+ * Returns Parley's client at the authorization server, from the configuration. Undefined: it registers
+ * itself.
+ */
 export function configuredClient({
   clientId,
   clientSecret,
@@ -21,8 +24,8 @@ export function configuredClient({
 }
 
 /**
- * Refuses an authorization server that the client's secret is not for: the server of tools names it, and could name its
- * own to get the secret.
+ * Refuses an authorization server that the client's secret is not for: the server of tools names it, and
+ * could name its own to obtain the secret.
  */
 export function checkIssuer(
   server: string,
@@ -39,7 +42,7 @@ export function checkIssuer(
   );
 }
 
-/** What a login was made with, once the official client has it all. */
+/** Returns the data that a login was made with, once the official client has all of it. */
 export function partsOf(
   { url }: HttpServer,
   provider: LoginProvider,
@@ -49,30 +52,33 @@ export function partsOf(
   return { url, client, discovery };
 }
 
-/** Tokens, and when they end. */
+/** Returns tokens with their expiry. */
 export function timed(tokens: StoredOAuthTokens): Pick<StoredLogin, "tokens" | "expiresAt"> {
   const seconds = tokens.expires_in;
   return { tokens, ...(seconds === undefined ? {} : { expiresAt: Date.now() + seconds * 1_000 }) };
 }
 
-/** True where a token is about to end. */
+/** Returns true if a token is about to expire. */
 export function isNearEnd({ expiresAt }: StoredLogin): boolean {
   return expiresAt !== undefined && expiresAt - oauthLimits.earlyMs <= Date.now();
 }
 
-/** True where the browser that comes back is the one that has begun the login. */
+/** Returns true if the returning browser is the one that started the login. */
 export function isBrowser(flow: StoredFlow | undefined, browser: string): boolean {
   return flow?.browser !== undefined && flow.browser === hashOf(browser);
 }
 
-/** Refuses an address that a person should not be sent to: it comes from the server, and a browser would run some of them. */
+/**
+ * Refuses an address that a person should not be sent to: it comes from the server, and a browser would run
+ * some of them.
+ */
 export function checkPersonAddress(server: string, address: URL): void {
   const isSafe =
     address.protocol === "https:" || (address.protocol === "http:" && isLoopbackAddress(address.hostname));
   if (!isSafe) throw refusedBy(server, "the address to log in at is not https");
 }
 
-/** Refusals after which the same tokens are refused for ever. */
+/** Errors after which the same tokens are refused permanently. */
 const finalCodes: readonly string[] = [
   OAuthErrorCode.InvalidGrant,
   OAuthErrorCode.InvalidClient,
@@ -90,7 +96,7 @@ export function unknownLogin(): ParleyError {
   );
 }
 
-/** The failure of a login, in words of our own. */
+/** Creates the failure of a login, in our own words. */
 export function refusedBy(server: string, why: string): ParleyError {
   return new ParleyError("provider_rejected", `The login at ${server} failed: ${why}`);
 }
@@ -99,7 +105,7 @@ export function cannotRenew(server: string, error: unknown): Error {
   return new Error(`The login at ${server} could not be renewed now: ${problemOf(error)}`);
 }
 
-/** A failure without the words of the other side, which may hold what was sent to it. */
+/** Describes a failure without the other side's message, which may contain what was sent to it. */
 export function problemOf(error: unknown): string {
   if (error instanceof OAuthError) return plainCode(error.code);
   if (isParleyError(error)) return error.message;
@@ -109,12 +115,12 @@ export function problemOf(error: unknown): string {
     : `the authorization server could not be used (${plainCode(name)})`;
 }
 
-/** A code of the protocol; anything else is not repeated. */
+/** Returns a code of the protocol; anything else is not repeated. */
 export function plainCode(code: string): string {
   return /^[A-Za-z0-9_-]{1,64}$/.test(code) ? code : "an unknown code";
 }
 
-/** A login that cannot be decrypted counts as none: its owner logs in again. */
+/** Treats a login that cannot be decrypted as none: its owner logs in again. */
 export function unlessUnreadable(error: unknown): null {
   if (isParleyError(error) && error.details?.reason === "secret_unreadable") return null;
   throw error;

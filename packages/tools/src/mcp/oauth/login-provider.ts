@@ -6,7 +6,7 @@ import type {
   StoredOAuthTokens,
 } from "@modelcontextprotocol/client";
 
-/** What a login begins with, or goes on with. */
+/** Data that a login starts or continues with. */
 export interface LoginParts {
   readonly redirectUrl: string;
   readonly scopes?: readonly string[] | undefined;
@@ -16,7 +16,7 @@ export interface LoginParts {
   readonly codeVerifier?: string;
 }
 
-/** Holds the parts of one login while the official client makes it. Nothing of it outlives the call. */
+/** Holds the data of one login while the official client performs it. Nothing of it outlives the call. */
 export class LoginProvider implements OAuthClientProvider {
   readonly redirectUrl: string;
   readonly clientMetadata: OAuthClientMetadata;

@@ -1,14 +1,14 @@
 import { boundedFetch } from "../bounded-fetch.js";
 import { oauthLimits } from "./oauth-limits.js";
 
-/** True for a name or an address of this machine. */
+/** Returns true for a name or an address of this machine. */
 export function isLoopbackAddress(host: string): boolean {
   return host === "localhost" || host === "[::1]" || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
 /**
- * A `fetch` for what a login needs: bounded in time and bytes, without redirects. The addresses come from the server of
- * tools, so they are https, unless that server is on this machine itself.
+ * Creates a `fetch` for logins: bounded in time and bytes, without redirects. The addresses come from the
+ * server of tools, so they must be https, unless that server is on this machine itself.
  */
 export function oauthFetch(
   serverUrl: string,

@@ -43,14 +43,14 @@ export interface OAuthLoginsOptions {
   readonly servers: Readonly<Record<string, HttpServer>>;
   readonly secrets: Secrets;
   readonly fetch?: typeof fetch | undefined;
-  /** Called when an owner has logged in or out on this node. One whose tokens are refused finds out by itself. */
+  /** Called when an owner has logged in or out on this node. Refused tokens are detected without it. */
   onChange(owner: string, server: string): void;
 }
 
 /**
- * Logs owners in at servers of tools, and keeps their tokens. A login is its owner's: it is begun and finished by the same
- * one, its tokens are read for that one alone, and they are sent to the address that it was made for. Tokens are renewed
- * by one process at a time, and stored before they are used.
+ * Logs owners in at servers of tools, and stores their tokens. A login belongs to its owner: the same owner
+ * starts and finishes it, its tokens are read for that owner alone, and they are sent only to the address
+ * that it was made for. Tokens are renewed by one process at a time, and stored before they are used.
  */
 export class OAuthLogins implements ToolLogins {
   readonly #options: OAuthLoginsOptions;
@@ -59,7 +59,7 @@ export class OAuthLogins implements ToolLogins {
     this.#options = options;
   }
 
-  /** The logins of an owner, by server. */
+  /** Returns the logins of an owner, by server. */
   async of(owner: string): Promise<ReadonlyMap<string, LoginFacts>> {
     const records = await this.#options.secrets.list({ owner, kind: loginKind });
     const known = records.filter(({ name, facts }) => this.#options.servers[name]?.url === facts.url);
@@ -119,11 +119,11 @@ export class OAuthLogins implements ToolLogins {
     const flow = found === null ? undefined : (JSON.parse(found.value) as StoredFlow);
     const isOwn = "owner" in by ? flow?.owner === by.owner : isBrowser(flow, by.browser);
     const isInTime = Number(found?.facts.expiresAt ?? 0) > Date.now();
-    // One answer for all of these: nobody learns that another owner's login is under way.
+    // One error for all of these: a caller must not learn that another owner's login is in progress.
     if (found === null || flow === undefined || !isOwn || !isInTime) throw unknownLogin();
     const { owner, server } = flow;
     const config = this.#options.servers[server];
-    // Whoever takes it out has it: of two that come back with the same state, one.
+    // The caller that removes it owns it: of two that return with the same state, one succeeds.
     if (!(await secrets.remove(name, found.version)) || config?.url !== flow.url) throw unknownLogin();
     if (error !== undefined || code === undefined) {
       throw refusedBy(server, `it said ${plainCode(error ?? "nothing")}`);
@@ -167,7 +167,10 @@ export class OAuthLogins implements ToolLogins {
     return removed;
   }
 
-  /** The tokens of an owner at a server, read again for every request: another node may have renewed or removed them. */
+  /**
+   * Returns the tokens of an owner at a server, read again for every request: another node may have renewed
+   * or removed them.
+   */
   tokensOf(owner: string, server: string): OwnerTokens {
     return {
       server,
@@ -182,7 +185,7 @@ export class OAuthLogins implements ToolLogins {
     };
   }
 
-  /** Renews a token, unless somebody else has done so by the time that it is this call's turn. */
+  /** Renews a token, unless another process has done so before this call gets the lock. */
   #renew(owner: string, server: string, before: string): Promise<string> {
     const name = loginName(owner, server);
     return this.#options.secrets.exclusively(name, async (signal) => {
@@ -193,7 +196,8 @@ export class OAuthLogins implements ToolLogins {
       const { login, secret } = found;
       const { refresh_token: refreshToken } = tokens;
       if (refreshToken === undefined) {
-        // Without one there is only the token itself, for as long as the server takes it.
+        // Without a refresh token there is only the access token itself, for as long as the server accepts
+        // it.
         if (login.expiresAt !== undefined && login.expiresAt > Date.now()) return tokens.access_token;
         await this.#markExpired(owner, server, found);
         throw new NeedsLogin(server);
@@ -208,7 +212,7 @@ export class OAuthLogins implements ToolLogins {
           fetchFn: this.#fetch(login.url, signal),
         } as Parameters<typeof refreshAuthorization>[1]);
         const next = { ...login, ...timed({ ...tokens, ...renewed, issuer: tokens.issuer }) };
-        // Another login has come in between: its tokens are in force.
+        // Another login was stored in between: its tokens are valid.
         if ((await this.#insist(() => this.#put(owner, server, next, secret.version))) === null) {
           const newest = (await this.#read(owner, server))?.login.tokens;
           if (newest === undefined) throw new NeedsLogin(server);
@@ -233,7 +237,7 @@ export class OAuthLogins implements ToolLogins {
     await this.#put(owner, server, rest, secret.version);
   }
 
-  /** The login of an owner, where it was made for the address that the server has now. */
+  /** Returns the login of an owner, if it was made for the server's current address. */
   async #read(owner: string, server: string): Promise<FoundLogin | undefined> {
     const secret = await this.#options.secrets.get(loginName(owner, server)).catch(unlessUnreadable);
     if (secret === null) return undefined;
@@ -277,7 +281,10 @@ export class OAuthLogins implements ToolLogins {
     return oauthFetch(url, { inner: this.#options.fetch, ended });
   }
 
-  /** Asks the authorization server. Its words stay out of the failure: they may hold what was sent to it. */
+  /**
+   * Sends a request to the authorization server. Its messages stay out of the failure: they may contain what
+   * was sent to it.
+   */
   async #ask(server: string, request: () => Promise<unknown>): Promise<void> {
     try {
       await request();

@@ -28,7 +28,7 @@ function createStore(): SecretStore {
   return createMemoryLogStore({ clock: Date }).secrets;
 }
 
-/** A node: its own connections, on a store that several may share. */
+/** Starts a node with its own connections, on a store that several may share. */
 function startNode(
   store: SecretStore,
   url: string,
@@ -69,7 +69,7 @@ async function toolOf(source: ToolSource, owner: string): Promise<Tool<never> | 
   return source.tools(owner).find(({ name }) => name === "tracker__whoami");
 }
 
-/** Calls the tool in a turn of an owner: the account that it is logged in with. */
+/** Calls the tool in a turn of an owner: returns the account that it is logged in with. */
 async function whoami(source: ToolSource, owner: string, as = owner): Promise<unknown> {
   const tool = await toolOf(source, owner);
   if (tool === undefined) return undefined;

@@ -6,43 +6,43 @@ import type {
 } from "@modelcontextprotocol/client";
 import type { SecretName } from "@parley/core/ports";
 
-/** The kind of secret that a login of an owner is. */
+/** The kind of secret for an owner's login. */
 export const loginKind = "mcp-login";
 
-/** The kind of secret that a login is while it is under way. */
+/** The kind of secret for a login in progress. */
 export const flowKind = "mcp-flow";
 
-/** What a login was made with. It is of use for one address alone. */
+/** The data that a login was made with. It is valid for one address alone. */
 interface LoginGround {
   /** The address of the server. */
   readonly url: string;
-  /** Where the browser comes back to. */
+  /** Address that the browser returns to. */
   readonly redirectUrl: string;
-  /** Parley, as the authorization server knows it. */
+  /** Parley's client at the authorization server. */
   readonly client: StoredOAuthClientInformation;
   readonly discovery: OAuthDiscoveryState;
 }
 
 /** A login of an owner at a server. */
 export interface StoredLogin extends LoginGround {
-  /** Identifies the login: renewed tokens are the same one, another login is another. */
+  /** Identifies the login: renewing tokens keeps it, a new login has another. */
   readonly id: string;
   /** Absent once the authorization server has refused them. */
   readonly tokens?: StoredOAuthTokens;
-  /** Epoch milliseconds. Absent where the server did not say. */
+  /** Epoch milliseconds. Absent if the server did not send it. */
   readonly expiresAt?: number;
 }
 
-/** A login that a person is making. */
+/** A login in progress. */
 export interface StoredFlow extends LoginGround {
   readonly owner: string;
   readonly server: string;
   readonly codeVerifier: string;
-  /** The hash of what the browser holds that has begun it, where one has. */
+  /** The hash of the cookie of the browser that started it, if one did. */
   readonly browser?: string;
 }
 
-/** What may be known of a login without its secret. */
+/** The public data of a login, without its secret. */
 export interface LoginFacts {
   readonly url: string;
   readonly issuer: string;
@@ -55,7 +55,10 @@ export function loginName(owner: string, server: string): SecretName & { owner: 
   return { owner, kind: loginKind, name: server };
 }
 
-/** The state itself is not stored: whoever can read the store could finish a login with it. */
+/**
+ * Returns the name of a login in progress. The state itself is not stored: a reader of the store could finish
+ * a login with it.
+ */
 export function flowName(state: string): SecretName {
   return { kind: flowKind, name: hashOf(state) };
 }
