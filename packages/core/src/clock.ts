@@ -1,6 +1,6 @@
 /** Time source, injected so that tests control it. */
 export interface Clock {
-  /** Wall-clock time in epoch milliseconds. May jump. */
+  /** Returns wall-clock time in epoch milliseconds. May jump. */
   now(): number;
   /** Milliseconds from an arbitrary point. Never decreases: for durations and deadlines. */
   monotonic(): number;

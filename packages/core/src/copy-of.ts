@@ -66,7 +66,7 @@ function copyDeep(value: object): unknown {
   return structuredClone(value);
 }
 
-/** Assigning to this key would change the prototype. */
+/** Sets an own property: assigning to this key would change the prototype. */
 function setOwn(record: object, key: string, value: unknown): void {
   Object.defineProperty(record, key, { value, writable: true, enumerable: true, configurable: true });
 }

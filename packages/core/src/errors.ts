@@ -122,7 +122,7 @@ export function invalidField(
   return new ParleyError(code, `${field}: ${problem}`, { details: { field, problem } });
 }
 
-/** True for a `ParleyError` of this or another copy of the package. */
+/** Returns true for a `ParleyError` of this or another copy of the package. */
 export function isParleyError(value: unknown): value is ParleyError {
   return typeof value === "object" && value !== null && brand in value;
 }

@@ -256,7 +256,7 @@ export interface ConversationStore {
     id: ConversationId,
     updates: Partial<Pick<Conversation, "title" | "metadata">>,
   ): Promise<Conversation | null>;
-  /** Latest update first. */
+  /** Lists conversations, latest update first. */
   listConversations(options?: ListConversationsOptions): Promise<Conversation[]>;
   appendMessages(messages: ConversationMessage[]): Promise<void>;
   listMessages(conversationId: ConversationId, options?: ListMessagesOptions): Promise<ConversationMessage[]>;
@@ -305,7 +305,7 @@ export interface NewestFirstReader {
  * the same.
  */
 export interface AddedEntriesReader {
-  /** Null for an unknown conversation. */
+  /** Returns null for an unknown conversation. */
   readAfter(request: {
     conversationId: ConversationId;
     seq: number;

@@ -480,7 +480,7 @@ describe("a resumed subscription", () => {
       firstSeq: 1,
       lastSeq: 2,
     });
-    // The end of an earlier turn says nothing about the context of now.
+    // The end of an earlier turn does not affect the current context.
     expect(state.contextSize).toBeUndefined();
     expect(state.activeTurn?.turnId).toBe("t2");
     expect(state.cursor).toBe("3");

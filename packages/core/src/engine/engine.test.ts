@@ -703,7 +703,7 @@ describe("a turn that fails", () => {
     throw new Error("not asked");
   }
 
-  /** A stream that knows nothing of Parley's errors. */
+  /** Returns a stream that knows nothing of Parley's errors. */
   function streamThat(does: "throws" | "tells"): ProviderStream {
     const events = async function* (): AsyncGenerator<ProviderStreamEvent, void, undefined> {
       yield new TextDelta("Half", "Half", 0);
@@ -821,7 +821,7 @@ describe("a turn that is stopped", () => {
 });
 
 describe("with a store and a history builder of one's own", () => {
-  /** Eight methods over arrays, nothing else. */
+  /** Returns a store of eight methods over arrays, nothing else. */
   function ownStore(): ConversationStore {
     const conversations: Conversation[] = [];
     const rows: ConversationMessage[] = [];

@@ -53,7 +53,7 @@ export class InMemoryConversationStore implements ConversationStore, NewestFirst
     this.#ids = options.ids ?? createUuidV7Factory(this.#clock);
   }
 
-  /** Creating a conversation whose id exists returns the existing one, unchanged: a retry makes no second one. */
+  /** Creates a conversation. If the id exists, returns the existing one, unchanged: a retry makes no second one. */
   async createConversation(input: {
     id?: ConversationId;
     title?: string;
@@ -129,7 +129,7 @@ export class InMemoryConversationStore implements ConversationStore, NewestFirst
     }
   }
 
-  /** Oldest first unless `ascending` is false. */
+  /** Lists messages, oldest first unless `ascending` is false. */
   async listMessages(
     conversationId: ConversationId,
     options: ListMessagesOptions = {},
@@ -155,7 +155,7 @@ export class InMemoryConversationStore implements ConversationStore, NewestFirst
     this.#touch(log);
   }
 
-  /** In the order in which they were appended. */
+  /** Lists turns in the order in which they were appended. */
   async listTurns(conversationId: ConversationId): Promise<ConversationTurn[]> {
     return (this.#logs.get(conversationId)?.turns ?? []).map(copyOf);
   }

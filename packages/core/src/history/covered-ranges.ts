@@ -19,9 +19,11 @@ export interface CoveredRanges {
    * the later one then replaces everything that the earlier one replaced.
    */
   add(entry: HistoryEntry, covers: { fromSeq: number; toSeq: number }): ActiveSummary | undefined;
-  /** True if a summary replaces this message. One that is only partly covered is shown as it is. */
+  /** Returns true if a summary replaces this message. One that is only partly covered is shown as it is. */
   hides(entry: HistoryEntry): boolean;
-  /** True if a summary replaces this message and every older one, so that there is no need to read further. */
+  /**
+   * Returns true if a summary replaces this message and every older one, so that there is no need to read further.
+   */
   hidesFromHere(entry: HistoryEntry): boolean;
 }
 

@@ -108,7 +108,7 @@ const turnPlan: fc.Arbitrary<TurnPlan> = fc.record({
   error: fc.integer({ min: 0, max: 7 }).map((n) => n === 0),
 });
 
-/** Random logs: parallel calls, lost and doubled results, orphans, steering, errors, nested compactions. */
+/** Generates random logs: parallel calls, lost and doubled results, orphans, steering, errors, nested compactions. */
 export function logs(options: {
   readonly turnIds: boolean;
   readonly compactions: boolean;

@@ -14,7 +14,7 @@ const smallestPage = 16;
 const largestFirstPage = 128;
 const largestPage = 512;
 const charactersPerPage = 256 * 1024;
-/** Tokens of a message if nothing is known of a conversation, and number of characters of a token. */
+/** Tokens of a message if nothing is known of a conversation; below, the characters of a token. */
 const usualTokens = 80;
 const charactersPerToken = 4;
 /** Entries that are read beyond the last window: what was added since, and the one that ends it. */

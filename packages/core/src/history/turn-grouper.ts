@@ -24,9 +24,9 @@ export interface TurnGrouper {
   endBefore(older: HistoryEntry): TurnGroup[] | undefined;
   /** Returns the entries that are not part of a complete turn yet, newest first. */
   open(): HistoryEntry[];
-  /** True if the last entry added is the only open one. */
+  /** Returns true if the last entry added is the only open one. */
   hasJustBegun(): boolean;
-  /** True if the turn being gathered may turn out to hold the call of a newer turn's result. */
+  /** Returns true if the turn being gathered may turn out to hold the call of a newer turn's result. */
   awaitsCall(): boolean;
 }
 

@@ -51,9 +51,9 @@ export interface KeysInUse {
 
 /** The keys of all owners. Nodes share them; each node sees the changes of the others with its next read. */
 export interface KeyStore {
-  /** The same key again changes nothing; another one with its id or its hash is `invalid_request`. */
+  /** Adds a key. The same key again changes nothing; another one with its id or its hash is `invalid_request`. */
   add(key: ApiKeyRecord): Promise<void>;
-  /** Oldest first. */
+  /** Lists keys, oldest first. */
   list(): Promise<ApiKeyRecord[]>;
   find(hash: string): Promise<ApiKeyRecord | null>;
   /** Returns the hashes of many keys and logins at once that are gone: removed, or (logins) expired by `at`. */
@@ -63,7 +63,10 @@ export interface KeyStore {
   /** Removes its logins with it. False if there was none. */
   remove(id: string): Promise<boolean>;
 
-  /** The same login again changes nothing. One of an unknown key, or with another's id or hash, is `invalid_request`. */
+  /**
+   * Adds a login. The same login again changes nothing. One of an unknown key, or with another's id or hash, is
+   * `invalid_request`.
+   */
   addLogin(login: LoginRecord): Promise<void>;
   /**
    * Returns the login with this hash and the key as it is now; null for one that is unknown or has expired by `at`.

@@ -52,9 +52,9 @@ export interface SecretHold extends SecretName {
  * copy or a dump, are useless without one.
  */
 export interface SecretStore {
-  /** Null for an unknown one. */
+  /** Returns null for an unknown one. */
   get(name: SecretName): Promise<SealedSecret | null>;
-  /** By name, without the values. */
+  /** Lists secrets by name, without the values. */
   list(query: SecretQuery): Promise<SecretRecord[]>;
   /**
    * Returns secrets of all owners, at most `limit`, ordered by owner, kind and name; `after` is the last one of the
@@ -100,11 +100,11 @@ export interface Secrets {
   /** Returns the reason that nothing can be encrypted, and the setting to change. Undefined if encryption works. */
   problem(): Promise<string | undefined>;
   /**
-   * Null for an unknown one. Rejects with `store_unavailable` (`details.reason` is `secret_unreadable`, with its kind
-   * and name) if it was encrypted with another key, or changed.
+   * Returns null for an unknown one. Rejects with `store_unavailable` (`details.reason` is `secret_unreadable`, with
+   * its kind and name) if it was encrypted with another key, or changed.
    */
   get(name: SecretName): Promise<OpenedSecret | null>;
-  /** By name, without the values. */
+  /** Lists secrets by name, without the values. */
   list(query: SecretQuery): Promise<SecretRecord[]>;
   /** Returns the new version. Null: `replaces` is not the version in force, or the new name is taken; nothing changed. */
   put(secret: NewSecret): Promise<string | null>;

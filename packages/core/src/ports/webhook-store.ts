@@ -120,17 +120,19 @@ export type DeliveryOutcome =
  * conversation removes its events.
  */
 export interface WebhookStore {
-  /** The same id and address again change nothing; the id with another address is `invalid_request`. */
+  /**
+   * Adds an endpoint. The same id and address again change nothing; the id with another address is `invalid_request`.
+   */
   addWebhook(webhook: NewWebhook): Promise<{ webhook: WebhookRecord; created: boolean }>;
-  /** Oldest first. */
+  /** Lists endpoints, oldest first. */
   webhooks(): Promise<WebhookRecord[]>;
   /** Returns the endpoint with its secret; null for an unknown one. */
   findWebhook(id: string): Promise<{ webhook: WebhookRecord; secret: string } | null>;
-  /** Null for an unknown one. */
+  /** Changes an endpoint. Returns null for an unknown one. */
   changeWebhook(id: string, change: WebhookChange): Promise<WebhookRecord | null>;
   /** Removes its deliveries with it. Returns false if there was none. */
   removeWebhook(id: string): Promise<boolean>;
-  /** Newest first. */
+  /** Lists deliveries, newest first. */
   deliveries(query: {
     webhookId: string;
     state?: DeliveryState;

@@ -27,7 +27,7 @@ export interface Runtime {
   models(): ModelsResponse;
   /** Connections to providers. Absent if the host has none that change while it runs. */
   readonly connections?: ConnectionApi;
-  /** The tools that the turns of every owner are offered. */
+  /** Returns the tools that the turns of every owner are offered. */
   tools(): ToolsResponse;
   /** Logs owners in at servers of tools. Absent if no server requires it. */
   readonly toolLogins: ToolLogins | undefined;
@@ -38,7 +38,7 @@ export interface Runtime {
   openSignedFile(token: string, options?: OpenOptions): Promise<OpenedFile>;
   /** The limits of files. */
   readonly fileLimits: FileLimits;
-  /** Tokens and cost of the calls of all owners. */
+  /** Returns tokens and cost of the calls of all owners. */
   usage(query?: Omit<UsageQuery, "owner" | "owners">): Promise<UsageResponse>;
   /** The API keys of all owners. */
   readonly keys: KeyStore;

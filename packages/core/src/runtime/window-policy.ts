@@ -243,7 +243,10 @@ class LearningWindowPolicy implements WindowPolicy {
     return Math.max(known.largest, known.largestBefore);
   }
 
-  /** Two periods instead of all successes with their times: each counts for `memoryMs` at least, twice that at most. */
+  /**
+   * Starts the next period if it is due. Two periods replace all successes with their times: each counts for
+   * `memoryMs` at least, twice that at most.
+   */
   #turnPeriod(known: ModelObservations): void {
     const period = Math.floor(this.#clock.monotonic() / this.#rules.memoryMs);
     if (period === known.period) return;

@@ -92,7 +92,7 @@ export interface StepCommitted {
 export interface TurnSink {
   /** Resolves when the messages are durable. A rejection ends the turn with that error. */
   commitStep(commit: StepCommit): Promise<StepCommitted>;
-  /** True while the node is shutting down: the turn finishes its step and then releases. */
+  /** Returns true while the node is shutting down: the turn finishes its step and then releases. */
   draining?(): boolean;
 }
 

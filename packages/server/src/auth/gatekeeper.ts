@@ -19,7 +19,7 @@ export interface Credentials {
 
 interface SortedCallers {
   readonly callers: readonly Caller[];
-  /** Callers of whom no key was required. */
+  /** Callers that needed no key. */
   readonly open: readonly Caller[];
   readonly byKey: ReadonlyMap<string, readonly Caller[]>;
   readonly byLogin: ReadonlyMap<string, readonly Caller[]>;

@@ -17,7 +17,7 @@ export interface MisbehavingServer {
   readonly seen: readonly SeenRequest[];
   /** Resolves with the n-th request (from 1) once it has arrived whole. */
   request(n: number): Promise<SeenRequest>;
-  /** Open connections. */
+  /** Returns the number of open connections. */
   connections(): number;
   close(): Promise<void>;
 }

@@ -88,7 +88,7 @@ export function createMemoryLogStore(options: MemoryLogStoreOptions): LogStoreRo
 
   const stores = new Map<string, LogStore>();
 
-  /** Called with almost every call, so each is made once. */
+  /** Returns the store of one owner: called with almost every call, so each is made once. */
   function forOwner(owner: string): LogStore {
     const known = stores.get(owner);
     if (known !== undefined) return known;

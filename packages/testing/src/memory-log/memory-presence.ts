@@ -9,7 +9,7 @@ export interface MemoryPresence extends Presence {
   begin(): void;
 }
 
-/** Creates the presence of a process, which has begun. */
+/** Creates the presence of a process, already started. */
 export function createMemoryPresence(database: MemoryDatabase): MemoryPresence {
   const listeners = new Set<() => void>();
   let token: string | undefined;

@@ -27,7 +27,7 @@ export interface ScriptStage {
   /** Waits, and rejects with `canceled` if the call is aborted meanwhile (unless the provider ignores that). */
   wait(promise: Promise<void>): Promise<void>;
   readonly clock: Clock;
-  /** A new id for a tool call. */
+  /** Returns a new id for a tool call. */
   nextCallId(): string;
 }
 
@@ -203,7 +203,7 @@ export class Said {
     }
   }
 
-  /** The parts in the order in which they were begun. */
+  /** The parts in the order in which they were started. */
   get content(): MessageContentPart[] {
     return this.#parts.map((each) => ({ ...each }));
   }

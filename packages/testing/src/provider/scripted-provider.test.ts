@@ -271,7 +271,7 @@ function* callsWithoutText(): Iterable<ProviderStreamEvent> {
   for (const id of ["a", "b"]) yield { type: "tool-call", toolCall: { id, name: id, arguments: {} } };
 }
 
-/** The test runner counts unhandled rejections as failures of its own; here one is expected. */
+/** Mutes unhandled rejections: the test runner counts them as failures of its own; here one is expected. */
 function muteUnhandledRejections() {
   const listeners = process.listeners("unhandledRejection");
   process.removeAllListeners("unhandledRejection");

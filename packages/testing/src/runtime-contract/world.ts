@@ -30,7 +30,7 @@ export interface RuntimeFixture {
   readonly store: LogStoreRoot;
   /** Wake-ups between nodes on this store. */
   readonly wake?: Wake;
-  /** Another handle on the same database, as a second node has it. Without it, nodes share the first one. */
+  /** Opens another handle on the same database, as a second node has it. Without it, nodes share the first one. */
   openSecond?(): Promise<{ readonly store: LogStoreRoot; readonly wake?: Wake }>;
   /** The time of the nodes. Default: the machine's. */
   readonly clock?: Clock;

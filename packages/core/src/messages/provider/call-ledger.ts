@@ -7,7 +7,7 @@ export interface CallLedger<Call> {
    * unanswered call with the id, the first such call.
    */
   answer(toolCallId: string): Call | undefined;
-  /** True if any call with this id was added, answered or not. */
+  /** Returns true if any call with this id was added, answered or not. */
   knows(toolCallId: string): boolean;
 }
 

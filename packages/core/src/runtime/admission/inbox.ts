@@ -405,7 +405,7 @@ export class Inbox {
   }
 }
 
-/** The settings of the conversation, if the message creates one. */
+/** Returns the settings of the conversation, if the message creates one. */
 function newSettings({ settings, temporary }: SendInput): ConversationSettings | undefined {
   return temporary === true ? { ...settings, temporary } : settings;
 }

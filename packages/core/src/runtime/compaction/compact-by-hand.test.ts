@@ -11,7 +11,7 @@ import { describe, expect, it } from "vitest";
 import type { LogStoreRoot, StopRequest } from "../../ports/log-store.js";
 import { createModelCatalog, createRuntime } from "../index.js";
 
-/** A conversation of two turns whose compaction waits for a model that writes until it is let go. */
+/** Starts a conversation of two turns whose compaction waits for a model that writes until it is released. */
 async function compacting() {
   const clock = createManualClock();
   const writing = gate();

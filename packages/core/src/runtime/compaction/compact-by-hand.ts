@@ -58,7 +58,7 @@ export class HandCompactions {
     this.#follower = follower;
   }
 
-  /** True if a compaction of this conversation runs here. */
+  /** Returns true if a compaction of this conversation runs here. */
   active(log: number): boolean {
     return this.#running.has(log);
   }

@@ -27,7 +27,7 @@ import {
 
 /** Operations of an administrator on the connections of an installation. */
 export interface ConnectionApi {
-  /** Those of the configuration first, then those that were added, oldest first. */
+  /** Lists those of the configuration first, then those that were added, oldest first. */
   list(): Promise<ConnectionsResponse>;
   /** Rejects with the provider's refusal, and stores nothing, if it cannot be used. */
   add(request: AddConnectionRequest): Promise<ConnectionInfo>;
@@ -46,7 +46,7 @@ export interface ModelConnections extends ConnectionApi {
   problems(): readonly { readonly name: string; readonly problem: string }[];
   /** Returns the names of stored connections, usable or not. */
   stored(): readonly string[];
-  /** True while only the built-in models are available. */
+  /** Returns true while only the built-in models are available. */
   isBuiltInOnly(): boolean;
   /** Stops checking for changes of other nodes. */
   close(): void;

@@ -8,7 +8,7 @@ import { sniffedBytes, sniffMediaType } from "./sniff-media-type.js";
 /** Computes a SHA-256 of bytes that arrive one after the other: the platform's own, which core has no access to. */
 export interface BytesHash {
   update(bytes: Uint8Array): void;
-  /** In hexadecimal. */
+  /** Returns the hash in hexadecimal. */
   digest(): string;
 }
 

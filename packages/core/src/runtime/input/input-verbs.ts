@@ -32,7 +32,7 @@ export interface InputApi {
   ): Promise<RespondResponse>;
   /** Returns the kind of a request: it decides who may answer it. `conversation_not_found` for an unknown one. */
   kindOf(conversationId: string, requestId: string): Promise<string>;
-  /** Standing approvals, newest first. */
+  /** Lists standing approvals, newest first. */
   grants(): Promise<readonly GrantInfo[]>;
   /** Revokes a standing approval: the next call asks again. Returns false if there was none. */
   revoke(grantId: string): Promise<boolean>;

@@ -19,7 +19,7 @@ import { ParleyError } from "../../errors.js";
 import type { LogStoreRoot } from "../../ports/log-store.js";
 import { createModelCatalog, createRuntime, type Runtime, type RuntimeOptions } from "../index.js";
 
-/** One database and its clock. A node whose own clock stops is as good as dead. */
+/** Creates one database and its clock. A node whose own clock stops is as good as dead. */
 function cluster() {
   const clock = createManualClock();
   const database = createMemoryDatabase(clock);

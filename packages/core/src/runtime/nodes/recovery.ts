@@ -113,7 +113,7 @@ export class Recovery implements LeaseHandler {
     work().catch((error: unknown) => this.#env.report(error, "stop", lease.conversationId));
   }
 
-  /** After the time that its node has to obey a stop: takes the lease from its current holder, and ends it. */
+  /** Takes the lease from its current holder after the time that its node has to obey a stop, and ends it. */
   seizeLater(owner: string, lease: Lease): void {
     const env = this.#env;
     const work = async () => {

@@ -75,8 +75,8 @@ async function titleConversation(env: TitleUses, turn: SealedTurn, signal: Abort
 }
 
 /**
- * True if no earlier turn of a runtime was answered. Messages that an engine or an agent has written do not count, for
- * their turns have no figures.
+ * Returns true if no earlier turn of a runtime was answered. Messages that an engine or an agent has written do not
+ * count, because their turns have no figures.
  */
 async function isFirstAnswered(store: LogStore, { conversationId, turnId }: SealedTurn): Promise<boolean> {
   const turns = await store.metrics(conversationId, { limit: readTurns });

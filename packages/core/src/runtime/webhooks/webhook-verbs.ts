@@ -33,7 +33,7 @@ const mostListed = 500;
 
 /** Operations on an owner's endpoints and their deliveries. */
 export interface WebhookApi {
-  /** Oldest first, without secrets. */
+  /** Lists endpoints, oldest first, without secrets. */
   list(): Promise<readonly WebhookInfo[]>;
   /** Adds an endpoint. Its secret is in this answer and nowhere else. Idempotent by id. */
   add(input: CreateWebhookRequest): Promise<CreateWebhookResponse>;
@@ -43,7 +43,7 @@ export interface WebhookApi {
   remove(id: string): Promise<boolean>;
   /** Posts an event `webhook.test`, once, also to an endpoint that is disabled. */
   test(id: string): Promise<TestWebhookResponse>;
-  /** Newest first. */
+  /** Lists deliveries, newest first. */
   deliveries(id: string, query?: DeliveriesQuery): Promise<DeliveriesResponse>;
   /** Delivers again what was delivered or given up. Returns the number of deliveries. */
   replay(id: string, request?: ReplayRequest): Promise<number>;

@@ -1,8 +1,8 @@
 /** A regular expression of a schema, tested only if that cannot take long. */
 export interface BoundedPattern {
-  /** False only if the text was tested and does not match. */
+  /** Returns false only if the text was tested and does not match. */
   accepts(text: string): boolean;
-  /** True only if the text was tested and matches. */
+  /** Returns true only if the text was tested and matches. */
   matches(text: string): boolean;
 }
 
