@@ -65,6 +65,7 @@ export const listCases: readonly TopicCase[] = [
       const stranger = s.root.forOwner(uniqueId());
       await stranger.create({ id, settings: {} });
       checkEqual((await stranger.get(id))?.pinned, undefined, "of another owner's");
+      await stranger.remove(id, { cascade: true });
       await s.store.remove(id, { cascade: false });
       const { conversation } = await s.store.create({ id, settings: {} });
       checkEqual(conversation.pinned, undefined, "of another one under its id");
