@@ -6,7 +6,15 @@ import { describePage } from "./stage.js";
 import { patience, phone, type Tab } from "./tab.js";
 
 const quick = {
-  models: { demo: { kind: "demo", pace: "instant", slowStepMs: 0 } },
+  models: {
+    demo: { kind: "demo", pace: "instant", slowStepMs: 0 },
+    // Nobody is asked there.
+    other: {
+      kind: "compatible",
+      baseUrl: "http://127.0.0.1:9/v1",
+      models: ["plain", { name: "graded", efforts: ["low", "high"] }],
+    },
+  },
   mcpServers: { broken: { command: "parley-no-such-command" } },
 };
 
@@ -43,6 +51,46 @@ describePage("the settings", quick, (stage) => {
       );
       expect(instructions).toBe("Answer in rhymes.");
     }
+  });
+
+  it("offer the efforts that make a difference for the model, and no others", async () => {
+    const tab = await stage().open();
+    const effort = tab.page.getByRole("button", { name: /^Reasoning effort/ });
+    const choose = async (model: string) => {
+      await tab.page.getByRole("button", { name: /^Model:/ }).click();
+      await tab.page.getByRole("menuitemradio", { name: model }).click();
+    };
+    await effort.waitFor();
+    await choose("other/plain");
+    await effort.waitFor({ state: "detached" });
+    await tab.page.keyboard.press("Control+k");
+    await tab.page.getByRole("option", { name: "Switch model" }).waitFor();
+    expect(await tab.page.getByRole("option", { name: "Set reasoning effort" }).count()).toBe(0);
+    await tab.page.keyboard.press("Escape");
+    await choose("other/graded");
+    await effort.click();
+    const offered = tab.page.getByRole("menuitemradio");
+    expect(await offered.allInnerTexts()).toEqual(["Default", "Low", "High"]);
+    expect(await findings(tab)).toEqual([]);
+    await offered.getByText("Low").click();
+    await tab.page.getByRole("button", { name: "Reasoning effort: low" }).waitFor();
+
+    await tab.page.keyboard.press("Control+k");
+    await tab.page.getByRole("option", { name: "Set reasoning effort" }).click();
+    const entries = tab.page.getByRole("dialog").getByRole("option");
+    await expect.poll(() => entries.allInnerTexts(), patience).toEqual(["default", "low\nNow", "high"]);
+    await tab.page.keyboard.press("Escape");
+
+    await tab.page.goto(`${stage().url}/settings/defaults`);
+    const defaults = region(tab, "New conversations");
+    await defaults.getByRole("combobox", { name: "Model" }).selectOption("other/plain");
+    await defaults.getByText("other/plain takes none").waitFor();
+    expect(await defaults.getByRole("radio").count()).toBe(0);
+    expect(await findings(tab)).toEqual([]);
+    await defaults.getByRole("combobox", { name: "Model" }).selectOption("other/graded");
+    expect(await defaults.getByRole("radio").count()).toBe(3);
+    await defaults.getByRole("combobox", { name: "Model" }).selectOption("");
+    expect(await defaults.getByRole("radio").count()).toBe(6);
   });
 
   it("show the tools, and a server that cannot be reached", async () => {

@@ -182,6 +182,19 @@ export interface ProviderAdapter {
    * Absent: the model is shown no files, and each is mentioned in a line.
    */
   takesFile?(file: ProviderFile, model: string): FileForm;
+  /**
+   * Returns the efforts that make a difference for a model, from least to most; of several that lead to the same request,
+   * only the first. Empty: an effort has no effect. Absent method: unknown, and every effort is passed on.
+   */
+  efforts?(query: EffortQuery): readonly ReasoningEffort[];
+}
+
+/** The requests that an effort would be part of. */
+export interface EffortQuery {
+  /** Empty: the adapter's default. */
+  readonly model: string;
+  readonly maxTokens?: number;
+  readonly extraParams?: Record<string, unknown>;
 }
 
 /** Record of one request to a model: the model, the usage and what the model was shown. */

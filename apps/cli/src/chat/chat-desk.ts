@@ -34,8 +34,10 @@ export class ChatDesk {
   #stopListening: () => void;
   #begun = false;
   readonly #beginsTemporary: boolean;
-  /** Temporary conversations that begin here, and are deleted at the end. */
+  /** Temporary conversations that begin here. */
   readonly #temporary = new Set<string>();
+  /** Those of them that exist, and are deleted at the end. */
+  readonly #made = new Set<string>();
 
   constructor(options: {
     client: ParleyClient;
@@ -154,7 +156,10 @@ export class ChatDesk {
 
   /** Goes to a fork that was made here. */
   enterFork({ id, temporary }: Pick<ConversationMeta, "id" | "temporary">): void {
-    if (temporary) this.#temporary.add(id);
+    if (temporary) {
+      this.#temporary.add(id);
+      this.#made.add(id);
+    }
     this.enter(id);
   }
 
@@ -163,13 +168,14 @@ export class ChatDesk {
     const params = { id: this.id };
     await this.client.request("PUT /conversations/:id/temporary", { params, body: { temporary: false } });
     this.#temporary.delete(this.id);
+    this.#made.delete(this.id);
   }
 
   /** Deletes the temporary conversations that were made here and not kept. */
   async deleteTemporary(): Promise<void> {
-    for (const id of this.#temporary) {
+    for (const id of this.#made) {
       await deleteTemporary(this.client, id);
-      this.#temporary.delete(id);
+      this.#made.delete(id);
     }
   }
 
@@ -177,6 +183,7 @@ export class ChatDesk {
   async say(text: string, ifBusy: QueueMode): Promise<"sent" | "queued"> {
     const { model, effort } = this.choices;
     const temporary = this.isTemporary ? true : undefined;
+    if (temporary) this.#made.add(this.id);
     const chosen = omitUndefined({ model, reasoningEffort: effort, temporary });
     const messageId = this.#ids.next();
     const files = this.attached;

@@ -2,6 +2,7 @@ import { homedir } from "node:os";
 import type { ReasoningEffort } from "@parley/wire";
 import { CliError } from "../cli-error.js";
 import { suggest } from "../config/suggest.js";
+import { effortNote } from "../effort-note.js";
 import { describeFile } from "../files/describe-file.js";
 import { resolveAmong, resolveConversation, shortIds } from "../resolve-id.js";
 import { ago, counted, tokens } from "../terminal/figures.js";
@@ -173,6 +174,9 @@ async function effort({ desk, print }: CommandContext, level: string): Promise<v
   const chosen = efforts.find((each) => each === level);
   if (chosen === undefined)
     throw new CliError(`"${level}" is no effort.`, { advice: `There are ${efforts.join(", ")}.` });
+  const conversationId = (await desk.exists()) ? desk.id : undefined;
+  const note = await effortNote(desk.client, { effort: chosen, model: desk.choices.model, conversationId });
+  if (note !== undefined) throw new CliError(note);
   await desk.chooseEffort(chosen);
   print([`Effort of the next turns: ${chosen}.`]);
 }

@@ -1,6 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
+import type { Config } from "../config/config.js";
 import type { ModelEntry } from "../config/config-schema.js";
 import { loadConfig } from "../config/load-config.js";
 import { examineProviders } from "../doctor/examine-providers.js";
@@ -115,6 +116,64 @@ describe("the models of a configuration", () => {
     expect(small).toMatchObject({ contextWindow: 8_192, maxOutputTokens: 2_048 });
     expect(wide).toMatchObject({ contextWindow: 1_047_576, maxOutputTokens: 32_768 });
     expect(own).toMatchObject({ contextWindow: 8_192, maxOutputTokens: 6_000 });
+  });
+
+  it("take the efforts that they are declared to take, and those alone are asked for", async () => {
+    const { createModelCatalog } = await import("@parley/core/runtime");
+    const bodies: { reasoning_effort?: string }[] = [];
+    const server = createServer((request, response) => {
+      let text = "";
+      request.on("data", (piece) => {
+        text += String(piece);
+      });
+      request.on("end", () => {
+        bodies.push(JSON.parse(text) as object);
+        const chunk = { choices: [{ index: 0, delta: { content: "Hi." }, finish_reason: "stop" }] };
+        response
+          .setHeader("content-type", "text/event-stream")
+          .end(`data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`);
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => {
+      server.close();
+      server.closeAllConnections();
+    });
+    const models: ModelEntry[] = [
+      "plain",
+      { name: "all", efforts: true },
+      { name: "none", efforts: false },
+      { name: "some", efforts: ["high", "medium"] },
+    ];
+    const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+    const credentials = new Map([
+      ["local", { kind: "compatible" as const, baseUrl, models }],
+      ["openai", { kind: "openai" as const, apiKey: "sk-1", models: [{ name: "gpt-4o", efforts: ["low"] }] }],
+    ]);
+    const composed = await composeModels({ ...(await configOf({})), credentials } as Config);
+    const catalog = createModelCatalog(boundModels(composed));
+    const { modelInfo } = catalog.list();
+    expect(Object.entries(modelInfo).map(([name, { efforts }]) => [name, efforts])).toEqual([
+      ["local/plain", []],
+      ["local/all", ["low", "medium", "high", "xhigh", "max"]],
+      ["local/none", []],
+      ["local/some", ["medium", "high"]],
+      ["openai/gpt-4o", ["low"]],
+    ]);
+    for (const [name, reasoningEffort] of [
+      ["local/plain", "high"],
+      ["local/some", "max"],
+      ["local/some", "low"],
+      ["local/all", "xhigh"],
+    ] as const) {
+      const { provider, providerName, model } = catalog.resolve(name);
+      await provider.complete({
+        messages: [{ role: "user", content: [{ type: "text", text: "Hello" }] }],
+        metadata: { provider: providerName, model },
+        reasoningEffort,
+      });
+    }
+    expect(bodies.map((body) => body.reasoning_effort)).toEqual([undefined, "high", "medium", "xhigh"]);
   });
 
   it("are asked from a compatible server that the configuration names none of", async () => {

@@ -3,7 +3,8 @@ import type { ModelBinding } from "@parley/core/runtime";
 import { omitUndefined } from "@parley/fold";
 import type { HttpTransport } from "@parley/http";
 import { defaultModelLimits, modelLimits, modelPrices } from "@parley/providers/models";
-import type { ModelPrices } from "@parley/wire";
+import type { OpenAIChatProviderAdapterConfig } from "@parley/providers/openai";
+import type { ModelPrices, ReasoningEffort } from "@parley/wire";
 import { CliError } from "../cli-error.js";
 import type { Config, ResolvedCredential } from "../config/config.js";
 import type { ModelEntry } from "../config/config-schema.js";
@@ -199,6 +200,7 @@ async function bindCompatible(
           "acceptUnmarkedEnd",
           "thinkTags",
         ),
+        ...effortField(models.find((entry) => typeof entry !== "string" && entry.name === model)),
       }),
   );
 }
@@ -242,7 +244,7 @@ function entries(
         ? { isWindowAssumed: true as const }
         : {}),
       maxOutputTokens: Math.min(limits.maxOutputTokens, answerRoom),
-      ...present({ prices }, "prices"),
+      ...present({ prices, efforts: declaredEfforts(entry) }, "prices", "efforts"),
       ...present(declared, "maxOutputTokens", "extraParams"),
     };
   });
@@ -251,6 +253,28 @@ function entries(
 /** True for the provider's own address. Under another one the same model may cost something else. */
 function isAt(host: string, baseUrl: string | undefined): boolean {
   return baseUrl === undefined || new URL(baseUrl).host === host;
+}
+
+const efforts: readonly ReasoningEffort[] = ["low", "medium", "high", "xhigh", "max"];
+
+/** The efforts that a configuration says a model takes, from least to most; undefined where it says nothing. */
+function declaredEfforts(entry: ModelEntry): readonly ReasoningEffort[] | undefined {
+  const declared = typeof entry === "string" ? undefined : entry.efforts;
+  if (typeof declared === "boolean") return declared ? efforts : [];
+  return declared === undefined ? undefined : efforts.filter((effort) => declared.includes(effort));
+}
+
+/** Asks for efforts with `reasoning_effort`, where the model takes some: for the highest one that is not above. */
+function effortField(entry: ModelEntry | undefined): Pick<OpenAIChatProviderAdapterConfig, "effortParams"> {
+  const taken = (entry === undefined ? undefined : declaredEfforts(entry)) ?? [];
+  const [least] = taken;
+  if (least === undefined) return {};
+  return {
+    effortParams: (effort) => {
+      const most = efforts.indexOf(effort);
+      return { reasoning_effort: taken.findLast((each) => efforts.indexOf(each) <= most) ?? least };
+    },
+  };
 }
 
 function declaredPrices(prices: NonNullable<Exclude<ModelEntry, string>["prices"]>): ModelPrices {

@@ -23,6 +23,8 @@ const prices = z.strictObject({
     .optional(),
 });
 
+const reasoningEffort = z.enum(["low", "medium", "high", "xhigh", "max"]);
+
 const model = z.union([
   z.string().min(1),
   z.strictObject({
@@ -30,6 +32,8 @@ const model = z.union([
     contextWindow: positive.optional(),
     maxOutputTokens: positive.optional(),
     prices: prices.optional(),
+    /** The efforts that the model takes: all, none, or these. */
+    efforts: z.union([z.boolean(), z.array(reasoningEffort)]).optional(),
     /** Fields that every request to this model carries beside Parley's own. */
     extraParams: z.record(z.string(), z.unknown()).optional(),
   }),
@@ -316,7 +320,7 @@ export const configSchema = z.strictObject({
     )
     .optional(),
   instructions: z.string().optional(),
-  reasoningEffort: z.enum(["low", "medium", "high", "xhigh", "max"]).optional(),
+  reasoningEffort: reasoningEffort.optional(),
   /** Asked for the titles of new conversations. `none`: a title is the first message, shortened. */
   titleModel: z.string().min(1).optional(),
   /** The share of a window at which a conversation is compacted on its own; 0 never. */

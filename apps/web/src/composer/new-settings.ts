@@ -1,5 +1,6 @@
 import type { CreateConversationRequest, ReasoningEffort } from "@parley/wire";
 import { create } from "zustand";
+import { efforts } from "../app/efforts.js";
 import { readStored, writeStored } from "../app/stored.js";
 
 /** What was chosen for a conversation that does not exist yet. */
@@ -10,7 +11,6 @@ export interface NewSettings {
 }
 
 const nothing: NewSettings = { model: null, reasoningEffort: null, instructions: null };
-const efforts: readonly string[] = ["low", "medium", "high", "xhigh", "max"] satisfies ReasoningEffort[];
 const storedKey = "parley.new-conversations";
 
 /** The settings that every new conversation of this browser starts with. */
@@ -57,7 +57,7 @@ export function readDefaults(stored: string | null): NewSettings {
   return {
     model: typeof model === "string" ? model : null,
     reasoningEffort:
-      typeof reasoningEffort === "string" && efforts.includes(reasoningEffort)
+      typeof reasoningEffort === "string" && efforts.some((effort) => effort === reasoningEffort)
         ? (reasoningEffort as ReasoningEffort)
         : null,
     instructions: typeof instructions === "string" ? instructions : null,

@@ -1,9 +1,10 @@
 import { useClient } from "@parley/client/react";
-import type { ConversationMeta, ModelInfo, ReasoningEffort } from "@parley/wire";
+import type { ConversationMeta, ModelInfo, ModelsResponse, ReasoningEffort } from "@parley/wire";
 import { ChevronDown, Gauge, ScrollText } from "lucide-react";
 import { lazy, type ReactElement, type ReactNode, useCallback, useState } from "react";
+import { effortLabel, offeredEfforts } from "../app/efforts.js";
 import { showOverlay } from "../app/layout/layout-store.js";
-import { modelInUse, withoutOwnModel } from "../app/model-in-use.js";
+import { type ModelInUse, modelInUse, withoutOwnModel } from "../app/model-in-use.js";
 import { shortModelName, useModels } from "../app/models.js";
 import { reportFailure } from "../app/report-failure.js";
 import { cx } from "../ui/cx.js";
@@ -23,19 +24,6 @@ export interface SettingPickersProps {
   readonly meta?: ConversationMeta | undefined;
 }
 
-/** The efforts that can be chosen, and what stands for none. */
-export const effortChoices: readonly {
-  readonly value: ReasoningEffort | "default";
-  readonly label: string;
-}[] = [
-  { value: "default", label: "Default" },
-  { value: "low", label: "Low" },
-  { value: "medium", label: "Medium" },
-  { value: "high", label: "High" },
-  { value: "xhigh", label: "Extra high" },
-  { value: "max", label: "Maximum" },
-];
-
 const serverDefault = "";
 
 /** A menu with more entries has to be searched. */
@@ -43,93 +31,21 @@ const longMenu = 10;
 
 /** Model, effort and instructions of the conversation. They hold from its next turn on. */
 export function SettingPickers({ conversationId, meta }: SettingPickersProps) {
-  const client = useClient();
   const models = useModels();
   const chosen = useNewSettings();
   const [instructing, setInstructing] = useState(false);
   const closeInstructions = useCallback(() => setInstructing(false), []);
   const model = conversationId === undefined ? chosen.model : (meta?.model ?? null);
-  const effort = conversationId === undefined ? chosen.reasoningEffort : (meta?.reasoningEffort ?? null);
-  const byDefault = (effort === null ? meta?.effective?.reasoningEffort : undefined) ?? "high";
   const inUse = modelInUse(meta, models?.defaultModel);
-  const shownModel = model ?? inUse.model;
-
-  const setModel = (value: string) => {
-    const next = value === serverDefault ? null : value;
-    if (conversationId === undefined) {
-      useNewSettings.setState({ model: next });
-      return;
-    }
-    client
-      .request("PUT /conversations/:id/model", { params: { id: conversationId }, body: { model: next } })
-      .catch((error: unknown) => reportFailure("The model was not changed", error));
-  };
-  const setEffort = (value: ReasoningEffort | "default") => {
-    const next = value === "default" ? null : value;
-    if (conversationId === undefined) {
-      useNewSettings.setState({ reasoningEffort: next });
-      return;
-    }
-    client
-      .request("PUT /conversations/:id/reasoning-effort", {
-        params: { id: conversationId },
-        body: { reasoningEffort: next },
-      })
-      .catch((error: unknown) => reportFailure("The effort was not changed", error));
-  };
-
+  const picked = { conversationId, meta, models };
   return (
     <div className="flex min-w-0 items-center gap-0.5">
-      <ModelMenu
-        count={models?.models.length ?? 0}
-        trigger={(rest) => (
-          <PickerButton label={modelLabel(shownModel, model === null ? inUse.why : undefined)} {...rest}>
-            <span className="truncate">
-              {shownModel === undefined ? "Model" : shortModelName(shownModel)}
-            </span>
-          </PickerButton>
-        )}
-      >
-        <MenuChoices
-          label="Model, from the next turn on"
-          value={model ?? serverDefault}
-          onChange={setModel}
-          choices={[
-            {
-              value: serverDefault,
-              label: withoutOwnModel(meta),
-              ...(model !== null || inUse.model === undefined ? {} : { note: inUse.model }),
-            },
-            ...(models?.models ?? []).map((name) => {
-              const info = models?.modelInfo[name];
-              return {
-                value: name,
-                label: name,
-                ...(info === undefined ? {} : { note: windowWords(info) }),
-              };
-            }),
-          ]}
-        />
-      </ModelMenu>
-      <Menu
-        side="top"
-        align="start"
-        trigger={
-          <PickerButton label={`Reasoning effort: ${effort ?? `${byDefault}, by default`}`}>
-            <Gauge aria-hidden className="size-3.5 shrink-0" />
-            <span className="hidden sm:inline">
-              {effortChoices.find(({ value }) => value === (effort ?? byDefault))?.label}
-            </span>
-          </PickerButton>
-        }
-      >
-        <MenuChoices
-          label="How much it thinks before it answers"
-          value={effort ?? "default"}
-          onChange={setEffort}
-          choices={effortChoices}
-        />
-      </Menu>
+      <ModelPicker {...picked} model={model} inUse={inUse} />
+      <EffortPicker
+        {...picked}
+        model={model ?? inUse.model}
+        effort={conversationId === undefined ? chosen.reasoningEffort : (meta?.reasoningEffort ?? null)}
+      />
       <IconButton
         size="small"
         label="Instructions"
@@ -143,6 +59,121 @@ export function SettingPickers({ conversationId, meta }: SettingPickersProps) {
         </LazyPart>
       )}
     </div>
+  );
+}
+
+interface PickerProps extends SettingPickersProps {
+  readonly models: ModelsResponse | undefined;
+}
+
+function ModelPicker({
+  conversationId,
+  meta,
+  models,
+  model,
+  inUse,
+}: PickerProps & {
+  /** The conversation's own; null: none. */
+  readonly model: string | null;
+  readonly inUse: ModelInUse;
+}) {
+  const client = useClient();
+  const shownModel = model ?? inUse.model;
+  const setModel = (value: string) => {
+    const next = value === serverDefault ? null : value;
+    if (conversationId === undefined) {
+      useNewSettings.setState({ model: next });
+      return;
+    }
+    client
+      .request("PUT /conversations/:id/model", { params: { id: conversationId }, body: { model: next } })
+      .catch((error: unknown) => reportFailure("The model was not changed", error));
+  };
+  return (
+    <ModelMenu
+      count={models?.models.length ?? 0}
+      trigger={(rest) => (
+        <PickerButton label={modelLabel(shownModel, model === null ? inUse.why : undefined)} {...rest}>
+          <span className="truncate">{shownModel === undefined ? "Model" : shortModelName(shownModel)}</span>
+        </PickerButton>
+      )}
+    >
+      <MenuChoices
+        label="Model, from the next turn on"
+        value={model ?? serverDefault}
+        onChange={setModel}
+        choices={[
+          {
+            value: serverDefault,
+            label: withoutOwnModel(meta),
+            ...(model !== null || inUse.model === undefined ? {} : { note: inUse.model }),
+          },
+          ...(models?.models ?? []).map((name) => {
+            const info = models?.modelInfo[name];
+            return {
+              value: name,
+              label: name,
+              ...(info === undefined ? {} : { note: windowWords(info) }),
+            };
+          }),
+        ]}
+      />
+    </ModelMenu>
+  );
+}
+
+/** Nothing where an effort has no effect. */
+function EffortPicker({
+  conversationId,
+  meta,
+  models,
+  model,
+  effort,
+}: PickerProps & {
+  /** The model of the next turn. */
+  readonly model: string | undefined;
+  /** The conversation's own; null: none. */
+  readonly effort: ReasoningEffort | null;
+}) {
+  const client = useClient();
+  const { choices, isKnown } = offeredEfforts(models, model, effort);
+  if (choices.length === 0) return null;
+  const byDefault = (effort === null ? meta?.effective?.reasoningEffort : undefined) ?? "high";
+  const setEffort = (value: ReasoningEffort | "default") => {
+    const next = value === "default" ? null : value;
+    if (conversationId === undefined) {
+      useNewSettings.setState({ reasoningEffort: next });
+      return;
+    }
+    client
+      .request("PUT /conversations/:id/reasoning-effort", {
+        params: { id: conversationId },
+        body: { reasoningEffort: next },
+      })
+      .catch((error: unknown) => reportFailure("The effort was not changed", error));
+  };
+  return (
+    <Menu
+      side="top"
+      align="start"
+      trigger={
+        <PickerButton label={`Reasoning effort: ${effort ?? `${byDefault}, by default`}`}>
+          <Gauge aria-hidden className="size-3.5 shrink-0" />
+          <span className="hidden sm:inline">{effortLabel(effort ?? byDefault)}</span>
+        </PickerButton>
+      }
+    >
+      <MenuChoices
+        label={
+          isKnown || models === undefined
+            ? "How much it thinks before it answers"
+            : "How much it thinks, if this model can: that is not known"
+        }
+        value={effort ?? "default"}
+        onChange={setEffort}
+        choices={choices}
+      />
+    </Menu>
   );
 }
 

@@ -5,6 +5,7 @@ import { Command } from "cmdk";
 import { ChevronRight } from "lucide-react";
 import { type KeyboardEvent, type ReactNode, useState } from "react";
 import { useCommands } from "../app/commands/commands.js";
+import { offeredEfforts } from "../app/efforts.js";
 import { closeDrawer, showOverlay } from "../app/layout/layout-store.js";
 import type { OverlayProps } from "../app/layout/panel-props.js";
 import { modelInUse, withoutOwnModel } from "../app/model-in-use.js";
@@ -22,7 +23,7 @@ import { Badge } from "../ui/badge.js";
 import { Kbd } from "../ui/kbd.js";
 import { StatusDot } from "../ui/status-dot.js";
 import { CommandFrame, commandEntryClass, commandGroupClass } from "./command-frame.js";
-import { chooseEffort, chooseModel, efforts } from "./conversation-orders.js";
+import { chooseEffort, chooseModel } from "./conversation-orders.js";
 import { matchScore } from "./match-score.js";
 import { type PaletteOrder, paletteOrders } from "./palette-orders.js";
 import { groupCommands } from "./shortcut-groups.js";
@@ -139,7 +140,10 @@ function RootEntries({ query, conversationId, then, turnTo }: RootEntriesProps) 
   const groups = groupCommands(useCommands().filter(({ id, hidden }) => hidden !== true && id !== ownId));
   const offered = new Set(groups.flatMap(({ commands }) => commands.map(({ id }) => id)));
   const state = conversationId === undefined ? undefined : connection.peek(conversationId).getState();
-  const orders = paletteOrders({ client, conversationId, state }).filter(({ id }) => !offered.has(id));
+  const hasEffort = useOfferedEfforts(conversationId).choices.length > 0;
+  const orders = paletteOrders({ client, conversationId, state, hasEffort }).filter(
+    ({ id }) => !offered.has(id),
+  );
   const ordersOf = (group: PaletteOrder["group"]) =>
     orders
       .filter((order) => order.group === group)
@@ -330,18 +334,30 @@ function ModelEntries({ conversationId, then }: ChoiceEntriesProps) {
   ));
 }
 
+/** The efforts that are offered for the model that the next turn would ask. */
+function useOfferedEfforts(conversationId: string | undefined) {
+  const models = useModels();
+  const chosen = useChosen(conversationId);
+  const model = chosen.model ?? modelInUse(chosen.meta, models?.defaultModel).model;
+  return { ...offeredEfforts(models, model, chosen.effort), chosen };
+}
+
 function EffortEntries({ conversationId, then }: ChoiceEntriesProps) {
   const client = useClient();
-  const chosen = useChosen(conversationId);
-  return [null, ...efforts].map((effort) => (
-    <Entry
-      key={effort ?? ""}
-      value={effort ?? "default"}
-      words={[effort ?? "default"]}
-      onSelect={then(() => void chooseEffort(client, conversationId, effort))}
-    >
-      <span className="min-w-0 flex-1">{effort ?? "default"}</span>
-      {effort === chosen.effort && <Badge tone="accent">Now</Badge>}
-    </Entry>
-  ));
+  const { choices, chosen } = useOfferedEfforts(conversationId);
+  return choices.map(({ value, note }) => {
+    const effort = value === "default" ? null : value;
+    return (
+      <Entry
+        key={value}
+        value={value}
+        words={[value]}
+        onSelect={then(() => void chooseEffort(client, conversationId, effort))}
+      >
+        <span className="min-w-0 flex-1">{value}</span>
+        {note !== undefined && <span className="text-xs text-faint">{note}</span>}
+        {effort === chosen.effort && <Badge tone="accent">Now</Badge>}
+      </Entry>
+    );
+  });
 }

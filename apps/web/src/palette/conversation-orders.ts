@@ -8,9 +8,6 @@ import { useNewSettings } from "../composer/new-settings.js";
 import { type ExportFormat, saveConversation } from "../inspector/export-conversation.js";
 import { addTemporaryBranch } from "../temporary/leave-temporary.js";
 
-/** The efforts that can be asked for, from least to most. */
-export const efforts: readonly ReasoningEffort[] = ["low", "medium", "high", "xhigh", "max"];
-
 /** The last seq of the newest turn that is final: where a fork can leave. Undefined: there is none. */
 export function forkPoint(state: Pick<ConversationState, "turns">): number | undefined {
   let newest: number | undefined;

@@ -16,6 +16,8 @@ export interface OrderSubject {
   /** Absent: no conversation is shown. */
   readonly conversationId: string | undefined;
   readonly state: ConversationState | undefined;
+  /** An effort makes a difference for the model that is asked. */
+  readonly hasEffort: boolean;
 }
 
 /** What the next turn asks with; of a conversation that does not exist yet, too. */
@@ -38,13 +40,19 @@ const choices: readonly PaletteOrder[] = [
 ];
 
 /** The orders that make sense now. An order that cannot be carried out is not offered. */
-export function paletteOrders({ client, conversationId, state }: OrderSubject): readonly PaletteOrder[] {
-  if (conversationId === undefined) return choices;
+export function paletteOrders({
+  client,
+  conversationId,
+  state,
+  hasEffort,
+}: OrderSubject): readonly PaletteOrder[] {
+  const offered = choices.filter(({ leadsTo }) => hasEffort || leadsTo !== "effort");
+  if (conversationId === undefined) return offered;
   if (state?.phase !== "ready") return [];
   const conversation = { id: conversationId, title: state.meta?.title };
   const atSeq = forkPoint(state);
   const orders: PaletteOrder[] = [
-    ...choices,
+    ...offered,
     {
       id: "conversation.compact",
       title: "Compact",

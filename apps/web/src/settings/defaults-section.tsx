@@ -1,8 +1,8 @@
 import { useId, useState } from "react";
+import { offeredEfforts } from "../app/efforts.js";
 import { useModels } from "../app/models.js";
 import { showToast } from "../app/toasts.js";
 import { setDefaults, useDefaultSettings } from "../composer/new-settings.js";
-import { effortChoices } from "../composer/setting-pickers.js";
 import { Button } from "../ui/button.js";
 import { fieldClass } from "../ui/text/text-field.js";
 import { ChoiceGroup } from "./choice-group.js";
@@ -17,6 +17,8 @@ export function DefaultsSection() {
   const names = models?.models ?? [];
   // A model that is not offered any more stays visible: it is what new conversations would ask.
   const all = defaults.model === null || names.includes(defaults.model) ? names : [defaults.model, ...names];
+  const model = defaults.model ?? models?.defaultModel;
+  const offered = offeredEfforts(models, model, defaults.reasoningEffort);
   const isChanged = instructions !== (defaults.instructions ?? "");
   return (
     <>
@@ -42,13 +44,24 @@ export function DefaultsSection() {
           ))}
         </select>
       </div>
-      <ChoiceGroup
-        label="Reasoning effort"
-        hint="How much a model thinks before it answers, where it can."
-        value={defaults.reasoningEffort ?? "default"}
-        choices={effortChoices}
-        onChange={(value) => setDefaults({ reasoningEffort: value === "default" ? null : value })}
-      />
+      {offered.choices.length === 0 ? (
+        <p className="mb-6 text-sm text-soft">
+          <span className="block font-medium text-ink">Reasoning effort</span>
+          {model} takes none: it would have no effect.
+        </p>
+      ) : (
+        <ChoiceGroup
+          label="Reasoning effort"
+          hint={
+            offered.isKnown || models === undefined
+              ? "How much the model thinks before it answers."
+              : "How much the model thinks before it answers, if it can: that is not known of this one."
+          }
+          value={defaults.reasoningEffort ?? "default"}
+          choices={offered.choices}
+          onChange={(value) => setDefaults({ reasoningEffort: value === "default" ? null : value })}
+        />
+      )}
       <form
         className="flex flex-col gap-1.5"
         onSubmit={(event) => {

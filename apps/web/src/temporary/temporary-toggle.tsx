@@ -2,7 +2,7 @@ import { MessageCircleDashed } from "lucide-react";
 import { create } from "zustand";
 import { cx } from "../ui/cx.js";
 
-/** Whether the next new conversation is temporary. */
+/** The choice for the next new conversation. */
 export const useNewTemporary = create<{ readonly isOn: boolean }>()(() => ({ isOn: false }));
 
 /** Takes the choice, so that the conversation after this one is kept again. */

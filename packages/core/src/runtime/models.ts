@@ -1,5 +1,5 @@
 import { omitUndefined } from "@parley/fold";
-import type { ModelInfo, ModelPrices, ModelsResponse } from "@parley/wire";
+import type { ModelInfo, ModelPrices, ModelsResponse, ReasoningEffort } from "@parley/wire";
 import { invalidField } from "../errors.js";
 import type { DefaultModel, ProviderAdapter } from "../ports.js";
 
@@ -21,6 +21,8 @@ export interface ModelBinding {
   readonly maxOutputTokens?: number;
   /** Absent if they are unknown. */
   readonly prices?: ModelPrices;
+  /** The efforts that make a difference, where somebody knows better than the provider. */
+  readonly efforts?: readonly ReasoningEffort[];
   /** Fields for every request to this model. */
   readonly extraParams?: Record<string, unknown>;
 }
@@ -70,8 +72,11 @@ export function createModelCatalog(
     },
     list() {
       const modelInfo: Record<string, ModelInfo> = {};
-      for (const { name, contextWindow, isWindowAssumed, maxOutputTokens, prices } of byName.values()) {
-        modelInfo[name] = { contextWindow, ...omitUndefined({ isWindowAssumed, maxOutputTokens, prices }) };
+      for (const binding of byName.values()) {
+        const { name, contextWindow, isWindowAssumed, maxOutputTokens, prices } = binding;
+        const efforts = effortsOf(binding);
+        const known = omitUndefined({ isWindowAssumed, maxOutputTokens, prices, efforts });
+        modelInfo[name] = { contextWindow, ...known };
       }
       return {
         models: [...byName.keys()],
@@ -80,6 +85,12 @@ export function createModelCatalog(
       };
     },
   };
+}
+
+/** Returns the efforts that make a difference for a model; undefined if they are unknown. */
+function effortsOf({ efforts, provider, model, maxOutputTokens, extraParams }: ModelBinding) {
+  const query = { model, ...omitUndefined({ maxTokens: maxOutputTokens, extraParams }) };
+  return efforts ?? provider.efforts?.(query);
 }
 
 /** Returns the catalog's default as the store takes it. */

@@ -9,6 +9,7 @@ import {
   untilAborted,
 } from "@parley/core/messages";
 import type {
+  EffortQuery,
   FileForm,
   ProviderAdapter,
   ProviderCallParams,
@@ -26,6 +27,7 @@ import {
 } from "ai";
 import { anthropicFileRules } from "../anthropic/request/file-rules.js";
 import { boundsFor, tooLarge } from "../call/answer-bounds.js";
+import { distinctEfforts, type Effort } from "../call/distinct-efforts.js";
 import { fileFormBy } from "../call/file-rules.js";
 import { prepareMessages } from "../call/prepare-messages.js";
 import { createToolNames, type ToolNames } from "../call/tool-names.js";
@@ -35,7 +37,7 @@ import { type ModelInstance, quietModel } from "./answer/quiet-model.js";
 import { isAboutMessages, toCallError } from "./failure.js";
 import { type ModelFamily, modelFamily, optionsKey } from "./model-family.js";
 import { isFields, toProviderFields } from "./provider-options.js";
-import { callSettings, callTools } from "./request/call-settings.js";
+import { type CallSettings, callSettings, callTools, type SettingParams } from "./request/call-settings.js";
 import { withoutLateThinking } from "./request/late-thinking.js";
 import { toModelMessages } from "./request/to-model-messages.js";
 
@@ -100,6 +102,13 @@ export class AiSdkProviderAdapter implements ProviderAdapter {
     return fileFormBy(isAnthropic ? anthropicFileRules : openAIFileRules(this.#model.modelId), file);
   }
 
+  /** By the options that the rules of the provider make of an effort; others have none. */
+  efforts({ extraParams }: EffortQuery): readonly Effort[] {
+    return distinctEfforts(
+      (effort) => this.#settings(omitUndefined({ reasoningEffort: effort, extraParams })).providerOptions,
+    );
+  }
+
   async completeStream(params: ProviderCallParams): Promise<ProviderStream> {
     const names = createToolNames((params.tools ?? []).map(({ name }) => name));
     return createProviderStream((writer) => this.#produce(params, names, writer), { signal: params.signal });
@@ -153,12 +162,17 @@ export class AiSdkProviderAdapter implements ProviderAdapter {
     return attempt;
   }
 
+  #settings(params: SettingParams): CallSettings {
+    const { provider, modelId } = this.#model;
+    const model = { family: modelFamily(provider), key: optionsKey(provider), modelId };
+    return callSettings(params, model, toProviderFields(this.#config.providerOptions));
+  }
+
   #options(params: ProviderCallParams, call: Call, signal: AbortSignal): StreamTextOptions {
-    const { download, maxRetries = 0, providerOptions, tools: own } = this.#config;
+    const { download, maxRetries = 0, tools: own } = this.#config;
     const { names, family, plain } = call;
     const key = optionsKey(this.#model.provider);
-    const { modelId } = this.#model;
-    const said = callSettings(params, { family, key, modelId }, toProviderFields(providerOptions));
+    const said = this.#settings(params);
     const all = toModelMessages(prepareMessages(params.messages), {
       names,
       family,

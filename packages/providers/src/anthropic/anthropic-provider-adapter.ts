@@ -1,5 +1,6 @@
 import { collect, createProviderStream, type MessageOrigin } from "@parley/core/messages";
 import type {
+  EffortQuery,
   FileForm,
   ProviderAdapter,
   ProviderCallParams,
@@ -8,6 +9,7 @@ import type {
   ProviderOutput,
   ProviderStream,
 } from "@parley/core/ports";
+import { distinctEfforts, type Effort } from "../call/distinct-efforts.js";
 import { fileFormBy } from "../call/file-rules.js";
 import { unreadableAnswer } from "../call/http-failure.js";
 import { LoweredHistories } from "../call/lowered-history.js";
@@ -24,7 +26,8 @@ import { readAnthropicFailure } from "./failure.js";
 import { anthropicFileRules } from "./request/file-rules.js";
 import type { MessagesState, UnsendableArguments } from "./request/lower-messages.js";
 import { takesFormat } from "./request/output-format.js";
-import { toRequest } from "./request/to-request.js";
+import { thinkingFields } from "./request/thinking.js";
+import { tokensOf, toRequest } from "./request/to-request.js";
 
 /** Settings for calling the API. */
 export interface AnthropicAdapterSettings {
@@ -87,6 +90,12 @@ export class AnthropicProviderAdapter implements ProviderAdapter {
     // Without a possible pause, deltas pass through one stream fewer.
     if (!mayPause(body)) return this.#request(params, call, params.signal, undefined).stream;
     return this.#continuing(params, call);
+  }
+
+  efforts({ model, maxTokens, extraParams }: EffortQuery): readonly Effort[] {
+    const asked = model || this.#settings.defaultModel;
+    const most = tokensOf(extraParams?.max_tokens ?? maxTokens ?? this.#settings.maxTokens, asked);
+    return distinctEfforts((effort) => ({ ...thinkingFields(asked, effort, most), ...extraParams }));
   }
 
   takesOutput(output: ProviderOutput, model: string): boolean {

@@ -14,6 +14,7 @@ import type {
   ProviderStream,
   ProviderToolCall,
 } from "@parley/core/ports";
+import type { Effort } from "../call/distinct-efforts.js";
 import type { Beat } from "./beat.js";
 import { compose } from "./compose.js";
 import { exampleValue } from "./example-value.js";
@@ -57,6 +58,10 @@ export class DemoProviderAdapter implements ProviderAdapter {
 
   async completeStream(params: ProviderCallParams): Promise<ProviderStream> {
     return this.#open(params);
+  }
+
+  efforts(): readonly Effort[] {
+    return ["low", "medium", "high", "xhigh", "max"];
   }
 
   takesOutput(): boolean {
@@ -129,9 +134,30 @@ export class DemoProviderAdapter implements ProviderAdapter {
   }
 }
 
+/** Returns a thought for an effort: none, shortened, as it is, or extended. */
+function thoughtWith(effort: Effort, text: string): string {
+  switch (effort) {
+    case "low":
+      return "";
+    case "medium":
+      return "Hm.";
+    case "high":
+      return text;
+    case "xhigh":
+      return `${text} Let me think that over: yes.`;
+    case "max":
+      return `${text} Let me think that over: yes. And once more, from the other end: still yes.`;
+  }
+}
+
 /** Returns the model's actions; asked for data, it makes its usual calls, and then makes the data up. */
 function beatsOf(params: ProviderCallParams): Beat[] {
-  const beats = joinSpeech(compose(readScene(params)));
+  const { reasoningEffort = "high" } = params;
+  const beats = joinSpeech(compose(readScene(params))).flatMap((beat): Beat[] => {
+    if (beat.kind !== "think") return [beat];
+    const text = thoughtWith(reasoningEffort, beat.text);
+    return text === "" ? [] : [{ ...beat, text }];
+  });
   const { output } = params;
   if (output === undefined || beats.some(({ kind }) => kind !== "say" && kind !== "think")) return beats;
   return [{ kind: "say", text: JSON.stringify(exampleValue(output.schema)) }];

@@ -177,7 +177,7 @@ export const settingsEndpoints = [
   }),
   endpoint("GET /conversations/:id/temporary", {
     ...shared,
-    summary: "Read whether the conversation is temporary",
+    summary: "Read if the conversation is temporary",
     access: "read",
     response: temporarySetting,
     handle: ({ me, params }) => temporaryOf(me, params.id),

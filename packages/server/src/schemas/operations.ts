@@ -10,7 +10,7 @@ import type {
 } from "@parley/wire";
 import { agree } from "./agree.js";
 import { inputKind, inputResponseEntry } from "./input-entry.js";
-import { count, errorCode, id, instant, limitInQuery, role } from "./scalars.js";
+import { count, errorCode, id, instant, limitInQuery, reasoningEffort, role } from "./scalars.js";
 import { modelPrices } from "./usage.js";
 
 export const searchQuery = agree<SearchQuery>()(
@@ -49,6 +49,7 @@ export const modelsResponse = agree<ModelsResponse>()(
           isWindowAssumed: z.literal(true).optional(),
           maxOutputTokens: z.number().optional(),
           prices: modelPrices.optional(),
+          efforts: z.array(reasoningEffort).optional(),
         }),
       ),
       defaultModel: z.string().optional(),

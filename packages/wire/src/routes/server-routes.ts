@@ -1,4 +1,5 @@
 import type { ModelPrices } from "../figures/cost.js";
+import type { ReasoningEffort } from "../figures/usage.js";
 import type { Role } from "../log/ids.js";
 
 /** `GET /search`: full text over the messages and titles of the caller's conversations. */
@@ -41,6 +42,11 @@ export interface ModelInfo {
   readonly maxOutputTokens?: number;
   /** Absent if unknown. */
   readonly prices?: ModelPrices;
+  /**
+   * The efforts that make a difference, from least to most. Empty: an effort has no effect. Absent: unknown, and every
+   * effort is passed on.
+   */
+  readonly efforts?: readonly ReasoningEffort[];
 }
 
 /** `GET /models`. */

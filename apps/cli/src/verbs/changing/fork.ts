@@ -1,6 +1,7 @@
 import { type ParleyClient, ParleyRequestError } from "@parley/client";
 import type { ForkRequest, ForkResponse, ReasoningEffort, StoredChunk } from "@parley/wire";
 import { CliError } from "../../cli-error.js";
+import { noteEffort } from "../../effort-note.js";
 import { resolveConversation } from "../../resolve-id.js";
 import { safeLine } from "../../terminal/safe-text.js";
 import type { VerbContext } from "../../verb-context.js";
@@ -20,11 +21,13 @@ export async function fork(word: string, options: ForkOptions, context: VerbCont
   const connected = await context.connect();
   const { client } = connected;
   const id = await resolveConversation(client, word);
+  const { effort, model } = options;
+  await noteEffort(io, client, { effort, model, conversationId: id });
   const answer = await requestFork(client, id, {
     atSeq: options.at ?? (await lastSealedSeq(client, id)),
     message: options.message,
-    model: options.model,
-    reasoningEffort: options.effort,
+    model,
+    reasoningEffort: effort,
   });
   const { conversation } = answer;
   if (options.json) io.json(answer);

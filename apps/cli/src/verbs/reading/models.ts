@@ -1,5 +1,5 @@
 import { omitUndefined } from "@parley/fold";
-import type { ModelsResponse } from "@parley/wire";
+import type { ModelsResponse, ReasoningEffort } from "@parley/wire";
 import type { Config } from "../../config/config.js";
 import { tokens } from "../../terminal/figures.js";
 import { table } from "../../terminal/table.js";
@@ -18,6 +18,7 @@ export async function models(options: { readonly json?: boolean }, context: Verb
         { title: "model", text: (name) => name, paint: (text) => style.cyan(text) },
         { title: "window", text: (name) => tokens(answer.modelInfo[name]?.contextWindow), align: "right" },
         { title: "answer", text: (name) => tokens(answer.modelInfo[name]?.maxOutputTokens), align: "right" },
+        { title: "effort", text: (name) => effortWords(answer.modelInfo[name]?.efforts) },
         {
           title: "",
           text: (name) => (name === answer.defaultModel ? "default" : ""),
@@ -27,6 +28,12 @@ export async function models(options: { readonly json?: boolean }, context: Verb
       { columns: io.columns, paintTitle: (text) => style.bold(text) },
     ),
   );
+}
+
+/** The efforts that make a difference for a model. */
+function effortWords(efforts: readonly ReasoningEffort[] | undefined): string {
+  if (efforts === undefined) return "unknown";
+  return efforts.length === 0 ? "none" : efforts.join(" ");
 }
 
 async function listModels(context: VerbContext): Promise<ModelsResponse> {

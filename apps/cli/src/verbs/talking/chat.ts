@@ -3,6 +3,7 @@ import { omitUndefined } from "@parley/fold";
 import type { ReasoningEffort } from "@parley/wire";
 import { ChatDesk, type Choices } from "../../chat/chat-desk.js";
 import { exitCodes, usageError } from "../../cli-error.js";
+import { noteEffort } from "../../effort-note.js";
 import { settleInputs } from "../../input/settle-inputs.js";
 import { resolveConversation } from "../../resolve-id.js";
 import type { VerbContext } from "../../verb-context.js";
@@ -29,8 +30,10 @@ export async function chat(
   const { defaultModel } = await client.request("GET /models", { signal: context.signal });
   const named = word ?? (options.continue ? "@" : undefined);
   const id = named === undefined ? undefined : await resolveConversation(client, named);
+  const { effort, model } = options;
+  await noteEffort(context.io, client, { effort, model, conversationId: id });
   const choices: Choices = {
-    ...omitUndefined({ model: options.model, effort: options.effort }),
+    ...omitUndefined({ model, effort }),
   };
   let changed = () => {};
   const desk = new ChatDesk({

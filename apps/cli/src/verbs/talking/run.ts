@@ -3,6 +3,7 @@ import type { ParleyClient } from "@parley/client";
 import type { ReasoningEffort, SendMessageRequest } from "@parley/wire";
 import { exitCodes } from "../../cli-error.js";
 import { deleteTemporary } from "../../delete-temporary.js";
+import { noteEffort } from "../../effort-note.js";
 import { fileParts, sortFiles, uploadFiles } from "../../files/attached-files.js";
 import { type ApproveMode, approveMode } from "../../input/approve-mode.js";
 import { type Settled, settleInputs } from "../../input/settle-inputs.js";
@@ -48,13 +49,16 @@ export async function run(
   const output = options.schema === undefined ? undefined : await readSchema(options.schema);
   const client = await context.client();
   const parts = await uploadFiles(client, files.attached, context);
+  const conversationId = await chosenConversation(client, options);
+  const { effort, model } = options;
+  await noteEffort(io, client, { effort, model, conversationId });
   const request: SendMessageRequest = {
-    conversationId: await chosenConversation(client, options),
+    conversationId,
     messageId: randomUUID(),
     message,
     ...(parts.length > 0 ? { parts: fileParts(parts) } : {}),
-    model: options.model,
-    reasoningEffort: options.effort,
+    model,
+    reasoningEffort: effort,
     instructions: options.instructions,
     temporary: options.temporary,
     output,
@@ -73,15 +77,13 @@ export async function run(
       fold.take(event);
       printer.take(event, fold);
     }
-  } catch (error) {
-    printer.end(fold);
-    throw error;
   } finally {
     interrupt.off();
-    const { conversationId } = fold;
-    if (options.temporary && conversationId !== undefined) await deleteTemporary(client, conversationId);
+    printer.end(fold);
+    if (options.temporary && fold.conversationId !== undefined) {
+      await deleteTemporary(client, fold.conversationId);
+    }
   }
-  printer.end(fold);
   if (interrupt.happened() || inputs.settled === "interrupted") return exitCodes.interrupted;
   if (!fold.succeeded) return exitCodes.failure;
   return output !== undefined && fold.output?.valid !== true ? exitCodes.invalid : exitCodes.ok;

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { ReasoningEffort } from "@parley/wire";
 import { exitCodes, usageError } from "../../cli-error.js";
+import { noteEffort } from "../../effort-note.js";
 import { fileParts, sortFiles, uploadFiles } from "../../files/attached-files.js";
 import { type ApproveMode, approveMode } from "../../input/approve-mode.js";
 import { settleInputs } from "../../input/settle-inputs.js";
@@ -44,6 +45,7 @@ export async function send(
   const { client } = connected;
   const id = await resolveConversation(client, word);
   const { model, effort } = options;
+  await noteEffort(io, client, { effort, model, conversationId: id });
   const uploads = await uploadFiles(client, files.attached, context);
   const receipt = await client.send(
     {

@@ -7,6 +7,12 @@ import { functionParameters } from "../../openai/tool-definition.js";
 import { derivedOptions, type ModelFamily } from "../model-family.js";
 import { isFields, mergeFields, type ProviderFields, toProviderFields } from "../provider-options.js";
 
+/** The parameters that a call's settings are derived from. */
+export type SettingParams = Pick<
+  ProviderCallParams,
+  "cacheKey" | "extraParams" | "maxTokens" | "reasoningEffort"
+>;
+
 /** The part of a call other than its messages, as `streamText` takes it. */
 export interface CallSettings {
   readonly settings: Readonly<Record<string, unknown>>;
@@ -34,7 +40,7 @@ const sharedSettings = new Set([
  * the adapter's own options, then the call's.
  */
 export function callSettings(
-  params: ProviderCallParams,
+  params: SettingParams,
   model: { readonly family: ModelFamily; readonly key: string; readonly modelId: string },
   own: ProviderFields | undefined,
 ): CallSettings {

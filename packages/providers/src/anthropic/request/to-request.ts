@@ -112,7 +112,8 @@ function breakpointsIn(tools: readonly object[]): number {
   return Math.min(mostBreakpoints, tools.filter((tool) => "cache_control" in tool).length);
 }
 
-function tokensOf(given: unknown, model: string): number {
+/** The bound of an answer: as given, where that is a number, else what the model can write. */
+export function tokensOf(given: unknown, model: string): number {
   const usable =
     typeof given === "number" && Number.isFinite(given) ? given : modelLimits(model).maxOutputTokens;
   return Math.max(1, Math.floor(usable));

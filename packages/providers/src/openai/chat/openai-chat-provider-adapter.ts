@@ -1,5 +1,6 @@
 import { collect, type MessageOrigin, omitUndefined } from "@parley/core/messages";
 import type {
+  EffortQuery,
   FileForm,
   ProviderAdapter,
   ProviderCallParams,
@@ -15,6 +16,7 @@ import {
   type HttpHeaders,
 } from "@parley/http";
 import { answerResilience, resilienceFor } from "../../call/answer-resilience.js";
+import { distinctEfforts, type Effort } from "../../call/distinct-efforts.js";
 import { fileFormBy } from "../../call/file-rules.js";
 import { unreadableAnswer } from "../../call/http-failure.js";
 import { LoweredHistories, type LoweringState } from "../../call/lowered-history.js";
@@ -108,6 +110,14 @@ export class OpenAIChatProviderAdapter implements ProviderAdapter {
 
   async complete(params: ProviderCallParams): Promise<ProviderCallResult> {
     return collect(await this.completeStream(params));
+  }
+
+  efforts({ model, extraParams }: EffortQuery): readonly Effort[] {
+    const asked = model || this.#config.defaultModel;
+    return distinctEfforts((effort) => ({
+      ...(effort === undefined ? {} : this.#dialect.effortParams(effort, asked)),
+      ...extraParams,
+    }));
   }
 
   takesOutput(): boolean {

@@ -7,6 +7,7 @@ import {
   TextDelta,
 } from "@parley/core/messages";
 import type {
+  EffortQuery,
   FileForm,
   ProviderAdapter,
   ProviderCallParams,
@@ -15,6 +16,7 @@ import type {
   ProviderStream,
   ProviderToolDefinition,
 } from "@parley/core/ports";
+import { distinctEfforts, type Effort } from "../../call/distinct-efforts.js";
 import { fileFormBy } from "../../call/file-rules.js";
 import { openAIFileRules } from "../file-rules.js";
 import type { OpenAIHttpClient } from "../openai-http-client.js";
@@ -76,6 +78,14 @@ export class OpenAIProviderAdapter implements ProviderAdapter {
     return afterwards(stream, ({ id }) => setConversationState({ ...state, lastResponseId: id }));
   }
 
+  efforts({ model, extraParams }: EffortQuery): readonly Effort[] {
+    const asked = model || this.#config.defaultModel;
+    return distinctEfforts(
+      (effort) =>
+        this.#extraParams(omitUndefined({ reasoningEffort: effort, extraParams }), asked, false).reasoning,
+    );
+  }
+
   takesOutput(): boolean {
     return true;
   }
@@ -120,7 +130,7 @@ export class OpenAIProviderAdapter implements ProviderAdapter {
    * Merges the caller's fields over the derived ones; one member of `reasoning` or `text` leaves the others
    * as derived.
    */
-  #extraParams(params: ProviderCallParams, model: string, chains: boolean): Record<string, unknown> {
+  #extraParams(params: DerivingParams, model: string, chains: boolean): Record<string, unknown> {
     const derived = this.#derivedParams(params, model, chains);
     const extra = lowerExtra(params.extraParams);
     return {
@@ -131,7 +141,7 @@ export class OpenAIProviderAdapter implements ProviderAdapter {
     };
   }
 
-  #derivedParams(params: ProviderCallParams, model: string, chains: boolean): Record<string, unknown> {
+  #derivedParams(params: DerivingParams, model: string, chains: boolean): Record<string, unknown> {
     const { reasoningSummary = "auto", takesReasoning = reasons } = this.#config;
     const { cacheKey, reasoningEffort, output } = params;
     const derived: Record<string, unknown> = {};
@@ -152,6 +162,7 @@ export class OpenAIProviderAdapter implements ProviderAdapter {
   }
 }
 
+type DerivingParams = Pick<ProviderCallParams, "cacheKey" | "extraParams" | "output" | "reasoningEffort">;
 type Fields = Readonly<Record<string, unknown>>;
 
 function merged(name: string, derived: Fields, extra: Fields): Fields {

@@ -58,7 +58,7 @@ function homesOf(rows: readonly Record<string, unknown>[]): Map<number, Home[]> 
   return homes;
 }
 
-/** Whether a search shows what the log of this alias has. */
+/** Holds where a search of everything shows the log of this alias. */
 function isShown(alias: string): string {
   return `(${alias}.status <> 'removed' AND ${alias}.temporary IS NULL)`;
 }
