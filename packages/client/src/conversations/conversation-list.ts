@@ -142,20 +142,15 @@ export function createConversationList(
         if (isAsked) void refresh();
       },
       onUpdated(meta) {
-        if (meta.temporary === true) {
+        if (meta.temporary === true || (model !== undefined && meta.effective?.model !== model)) {
           remove(meta.id);
           return;
         }
-        const fits = model === undefined || meta.effective?.model === model;
-        news.set(meta.id, fits ? meta : null);
+        news.set(meta.id, meta);
         const { conversations, phase, hasMore } = store.get();
         if (phase === "loading") return;
         const left = without(conversations, meta.id);
         const isKnown = left.length < conversations.length;
-        if (!fits) {
-          if (isKnown) put(left);
-          return;
-        }
         const last = conversations.at(-1);
         // Behind what is loaded: it comes with its page.
         if (!isKnown && hasMore && last !== undefined && inOrder(last, meta) < 0) return;
