@@ -3,7 +3,6 @@ import type { ConversationMeta } from "@parley/wire";
 import { ChevronRight } from "lucide-react";
 import { type KeyboardEvent, lazy, useMemo, useState } from "react";
 import { useMayWrite } from "../app/access/access.js";
-import { shortModelName } from "../app/models.js";
 import { useRoute } from "../app/router.js";
 import { errorWords } from "../conversation/parts/error-words.js";
 import { Button } from "../ui/button.js";
@@ -80,7 +79,7 @@ export function ConversationList() {
       {isEmpty && model !== undefined && (
         <div className="space-y-2 px-3 py-4 text-sm text-soft">
           <p>
-            No conversation uses <bdi>{shortModelName(model)}</bdi>.
+            No conversation uses <bdi className="break-words">{model}</bdi>.
           </p>
           <Button size="small" onClick={() => filterByModel(undefined)}>
             Show all conversations

@@ -22,7 +22,7 @@ export function ListMenu({ used }: { readonly used: readonly string[] }) {
   return (
     <div className="flex h-8 items-center gap-1 pl-2.5 touch:h-11">
       <h2 className="min-w-0 flex-1 truncate text-xs font-medium text-faint">
-        {model === undefined ? "Conversations" : <bdi title={model}>{shortModelName(model)}</bdi>}
+        {model === undefined ? "Conversations" : <bdi title={model}>{model}</bdi>}
       </h2>
       {model !== undefined && (
         <IconButton
