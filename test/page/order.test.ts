@@ -50,7 +50,7 @@ const texts = (entries: Locator) => entries.allInnerTexts();
 
 describePage("the order of the page's list", two, (stage) => {
   it("shows pinned conversations first, in every tab, however old they are, with their branches", async () => {
-    const titles = await add(stage(), "pinnable", 60);
+    const titles = await add(stage(), "pinnable", 52);
     const oldest = titles.at(-1) ?? "";
     const tab = await stage().open();
     const other = await stage().open();
@@ -123,7 +123,7 @@ describePage("the order of the page's list", two, (stage) => {
     await entry(tab, "modelled 01").waitFor();
   });
 
-  it("selects by the keyboard and by ranges, and exports, pins, closes and deletes the selection", async () => {
+  it("selects by the keyboard and by ranges, families as one, and exports the selection", async () => {
     await add(stage(), "bulk", 6);
     await stage().ask("POST", "/conversations/bulk-03/fork", { atSeq: 2, id: "bulk-03-fork" });
     const tab = await stage().open("/c/bulk-06");
@@ -152,38 +152,50 @@ describePage("the order of the page's list", two, (stage) => {
     const heads = exported.filter((line) => line.startsWith('{"type":"conversation"'));
     expect(heads).toHaveLength(4);
     await bar(tab).waitFor({ state: "detached" });
+  });
 
+  it("pins, closes and deletes a selection, the last two after one confirmation", async () => {
+    await add(stage(), "several", 6);
+    await stage().ask("POST", "/conversations/several-03/fork", { atSeq: 2, id: "several-03-fork" });
+    const tab = await stage().open("/c/several-06");
+    await entry(tab, "several 03").waitFor();
     await listOption(tab, "menuitem", "Select conversations");
-    for (const title of ["bulk 03", "bulk 05"]) await box(tab, title).check();
+    for (const title of ["several 03", "several 05"]) await box(tab, title).check();
     await bar(tab).getByRole("button", { name: "Pin" }).click();
-    await group(tab, "Pinned").getByRole("link", { name: "bulk 05" }).waitFor();
-    await group(tab, "Pinned").getByRole("link", { name: "bulk 03" }).waitFor();
+    await group(tab, "Pinned").getByRole("link", { name: "several 05" }).waitFor();
+    await group(tab, "Pinned").getByRole("link", { name: "several 03" }).waitFor();
     expect((await all(stage())).filter((meta) => meta.pinned)).toHaveLength(3);
 
     await listOption(tab, "menuitem", "Select conversations");
-    for (const title of ["bulk 03", "bulk 04"]) await box(tab, title).check();
+    for (const title of ["several 03", "several 04"]) await box(tab, title).check();
     await bar(tab).getByRole("button", { name: "Close", exact: true }).click();
     const asksToClose = tab.dialog("Close 3 conversations?");
     await asksToClose.waitFor();
     expect(await findings(tab)).toEqual([]);
     await asksToClose.getByRole("button", { name: "Close 3 conversations" }).click();
     await expect
-      .poll(() => titlesOf(stage(), "bulk", "closed"), patience)
-      .toEqual(["bulk 03", "bulk 03", "bulk 04"]);
+      .poll(() => titlesOf(stage(), "several", "closed"), patience)
+      .toEqual(["several 03", "several 03", "several 04"]);
+    await bar(tab).waitFor({ state: "detached" });
 
     // Nothing happens without a confirmation; the open one is left when it goes.
     await listOption(tab, "menuitem", "Select conversations");
-    for (const title of ["bulk 01", "bulk 06"]) await box(tab, title).check();
+    for (const title of ["several 01", "several 06"]) await box(tab, title).check();
     await bar(tab).getByRole("button", { name: "Delete" }).click();
     await tab.dialog("Delete 2 conversations?").getByRole("button", { name: "Cancel" }).click();
-    expect(await titlesOf(stage(), "bulk", "idle")).toEqual(["bulk 01", "bulk 02", "bulk 05", "bulk 06"]);
+    expect(await titlesOf(stage(), "several", "idle")).toEqual([
+      "several 01",
+      "several 02",
+      "several 05",
+      "several 06",
+    ]);
     await bar(tab).getByRole("button", { name: "Delete" }).click();
     await tab
       .dialog("Delete 2 conversations?")
       .getByRole("button", { name: "Delete 2 conversations" })
       .click();
     await tab.page.getByText("Deleted 2 conversations.").waitFor();
-    expect(await titlesOf(stage(), "bulk", "idle")).toEqual(["bulk 02", "bulk 05"]);
+    expect(await titlesOf(stage(), "several", "idle")).toEqual(["several 02", "several 05"]);
     expect(new URL(tab.page.url()).pathname).toBe("/");
   });
 

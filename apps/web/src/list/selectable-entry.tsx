@@ -47,7 +47,7 @@ export function SelectableEntry({ meta, ids }: SelectableEntryProps) {
         onChange={({ target }) => select(ids, target.checked)}
         onClick={onClick}
         onKeyDown={onKey}
-        className="size-4 shrink-0 accent-accent"
+        className="size-4 shrink-0 scroll-my-36 accent-accent"
       />
       <bdi dir="auto" className="min-w-0 flex-1 truncate">
         {title}
