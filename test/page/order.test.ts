@@ -128,9 +128,10 @@ describePage("the order of the page's list", two, (stage) => {
     await stage().ask("POST", "/conversations/bulk-03/fork", { atSeq: 2, id: "bulk-03-fork" });
     const tab = await stage().open("/c/bulk-06");
     await tab.list.getByRole("button", { name: "2 branches" }).first().waitFor();
+    // The page is done with where it puts the focus itself.
+    await tab.log.getByText("Yes.").waitFor();
     // Shift with an arrow begins, and goes on.
-    await entry(tab, "bulk 01").focus();
-    await tab.page.keyboard.press("Shift+ArrowDown");
+    await entry(tab, "bulk 01").press("Shift+ArrowDown");
     const status = bar(tab).getByRole("status");
     await expect.poll(() => status.innerText(), patience).toBe("2 selected");
     await tab.page.keyboard.press("Escape");
