@@ -8,7 +8,7 @@ import { startSelecting, useSelection } from "./selection.js";
 
 const all = "";
 
-/** What narrows the list, and begins a selection. */
+/** Shows the menu that narrows the list and begins a selection. */
 export function ListMenu({ used }: { readonly used: readonly string[] }) {
   const model = useListFilter((filter) => filter.model);
   const isSelecting = useSelection(({ ids }) => ids !== undefined);

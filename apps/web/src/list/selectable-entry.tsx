@@ -10,7 +10,7 @@ export interface SelectableEntryProps {
   readonly ids: readonly string[];
 }
 
-/** One conversation of the list while some are being selected. */
+/** Shows one conversation of the list while some are being selected. */
 export function SelectableEntry({ meta, ids }: SelectableEntryProps) {
   const isSelected = useSelection((state) => state.ids?.has(meta.id) === true);
   const box = useRef<HTMLInputElement>(null);

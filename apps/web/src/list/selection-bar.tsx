@@ -25,13 +25,13 @@ const words: Readonly<Record<Action, readonly [running: string, done: string, fa
 };
 
 export interface SelectionBarProps {
-  /** What the list shows. */
+  /** Conversations that the list shows. */
   readonly listed: readonly ConversationMeta[];
   /** A key that may only read can export. */
   readonly mayWrite: boolean;
 }
 
-/** What can be done with the selected conversations. */
+/** Shows the actions for the selected conversations. */
 export function SelectionBar({ listed, mayWrite }: SelectionBarProps) {
   const chosen = useSelection(({ ids }) => ids);
   const ids = chosen === undefined ? [] : stillSelected(chosen, listed);
@@ -153,7 +153,7 @@ interface Running {
   readonly all: number;
 }
 
-/** Carries actions out, one conversation after the other, and tells how it went. */
+/** Carries actions out, one conversation after the other, and reports the outcome. */
 function useRun() {
   const client = useClient();
   const [running, setRunning] = useState<Running>();
@@ -199,7 +199,7 @@ function useRun() {
   return { running, run, cancel: () => control.current?.abort() };
 }
 
-/** A conversation that is about to be deleted is not shown any more. */
+/** Leaves a conversation that is about to be deleted. */
 function leave(id: string): void {
   const route = currentRoute();
   if (route.name === "conversation" && route.conversationId === id) navigate("/");

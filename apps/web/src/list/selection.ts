@@ -30,7 +30,7 @@ export function select(ids: readonly string[], isSelected: boolean): void {
   useSelection.setState({ ids: chosen, anchor: ids[0] });
 }
 
-/** The ids of the families between two entries, both included; of the second alone where the first is not among them. */
+/** Returns the ids of the families between two entries, both included; of the second alone where the first is not among them. */
 export function rangeBetween(
   families: readonly (readonly string[])[],
   from: string | undefined,
@@ -43,7 +43,7 @@ export function rangeBetween(
   return families.slice(Math.min(start, end), Math.max(start, end) + 1).flat();
 }
 
-/** The part of a selection that is still there: what was deleted elsewhere is selected no more. */
+/** Returns the part of a selection that is still listed: conversations may have been deleted elsewhere. */
 export function stillSelected(
   ids: ReadonlySet<string>,
   listed: readonly { readonly id: string }[],

@@ -2,7 +2,7 @@ import { type PointerEvent, type SyntheticEvent, useEffect, useRef } from "react
 
 const longMs = 500;
 
-/** Calls back when a finger rests on an element. What follows, a click or the browser's own menu, is left out. */
+/** Calls back when a finger rests on an element. Prevents the browser's own menu, which would follow. */
 export function useLongPress(onPress: () => void) {
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const isTouch = useRef(false);

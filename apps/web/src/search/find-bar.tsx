@@ -127,7 +127,7 @@ function useFound(conversationId: string, query: string, enabled: boolean) {
   );
 }
 
-/** The place of the shown message among those that were found. */
+/** Describes the place of the shown message among those that were found. */
 function countWords(
   found: ReturnType<typeof useFound>,
   places: readonly number[],

@@ -1,12 +1,12 @@
 import type { SearchHit } from "@parley/wire";
 
-/** The places of hits, as they stand in the conversation: each message once, oldest first. */
+/** Returns the places of hits, as they stand in the conversation: each message once, oldest first. */
 export function placesOf(hits: readonly Pick<SearchHit, "seq">[]): readonly number[] {
   return [...new Set(hits.map(({ seq }) => seq))].toSorted((a, b) => a - b);
 }
 
 /**
- * The place to show next: forward or back from the shown one, and around at the ends. Without one, the newest, for a
+ * Returns the place to show next: forward or back from the shown one, and around at the ends. Without one, the newest, for a
  * conversation is read from its end.
  */
 export function nextPlace(

@@ -1,6 +1,6 @@
 import { create } from "zustand";
 
-/** Whether the bar that finds within the shown conversation is open. */
+/** State of the bar that finds within the shown conversation. */
 export const useFind = create<{ readonly isOpen: boolean }>()(() => ({ isOpen: false }));
 
 let focusedBefore: HTMLElement | undefined;

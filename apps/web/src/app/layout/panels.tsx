@@ -93,7 +93,7 @@ function preloadOnShortcut(): () => void {
   return () => removeEventListener("keydown", onKey);
 }
 
-/** The bar that finds within a conversation, while it is open. */
+/** Shows the bar that finds within a conversation, while it is open. */
 export function FindSlot({ conversationId }: { readonly conversationId: string }) {
   const isOpen = useFind((state) => state.isOpen);
   if (!isOpen) return null;
