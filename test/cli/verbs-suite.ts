@@ -108,6 +108,21 @@ export function describeVerbs(way: "against a server" | "without a server"): voi
       expect(await place.ok(["search", "balc"])).toMatch(/title Tomatoes on the balcony/);
     });
 
+    it("pin, unpin, ls --model, search --in: order and narrow what is listed", async () => {
+      const [newest = ""] = (await place.json<ConversationMeta[]>("ls", "-n", "1")).map((meta) => meta.id);
+      await place.ok(["pin", id]);
+      const [first] = await place.json<ConversationMeta[]>("ls", "-n", "1");
+      expect(first).toMatchObject({ id, pinned: true });
+      expect(await place.ok(["ls"])).toMatch(/idle, pinned/);
+      // The newest one is the newest one, whatever is pinned.
+      const inNewest = await place.json<SearchHit[]>("search", "--in", "@", "demo");
+      expect(new Set(inNewest.map(({ conversationId }) => conversationId))).toEqual(new Set([newest]));
+      expect((await place.json<ConversationMeta[]>("ls", "--model", "demo/demo")).length).toBeGreaterThan(1);
+      expect((await place.parley(["ls", "--model", "no/model"])).stderr).toContain("uses the model no/model");
+      await place.ok(["unpin", id]);
+      expect((await place.json<ConversationMeta[]>("ls", "-n", "1"))[0]?.id).toBe(newest);
+    });
+
     it("show, tail: the messages, for people and for programs", async () => {
       const shown = await place.ok(["show", id]);
       expect(shown).toMatch(/› What is \(3 \+ 4\) \* 12\?[\s\S]*✓ calculator[\s\S]*• calculator says/);

@@ -860,6 +860,58 @@ describe("the list of conversations", () => {
     await until(list, ({ conversations }) => conversations.length === 59);
   });
 
+  it("has pinned ones first, also those behind the first page, and hears of pins", async () => {
+    const live = await liveServer();
+    const near = testClient(live.url);
+    for (let n = 0; n < 53; n += 1) await near.request("POST /conversations", { body: { id: `c${n}` } });
+    const pin = (id: string, pinned: boolean) =>
+      near.request("PUT /conversations/:id/pinned", { params: { id }, body: { pinned } });
+    await pin("c1", true);
+    const { list } = testClient(live.url).connect();
+    const ids = ({ conversations }: ConversationListState) => conversations.map(({ id }) => id);
+    const first = await until(list, ({ phase }) => phase === "ready");
+    expect(ids(first).slice(0, 3)).toEqual(["c1", "c52", "c51"]);
+    expect([first.conversations.length, first.hasMore]).toEqual([50, true]);
+    // Not loaded, older than what is, and pinned elsewhere.
+    await pin("c0", true);
+    await until(list, (state) => ids(state)[1] === "c0");
+    await pin("c1", false);
+    await until(list, (state) => ids(state)[0] === "c0" && ids(state)[1] === "c52");
+    await list.loadMore();
+    expect(ids(list.getState())).toEqual(["c0", ...Array.from({ length: 52 }, (_, n) => `c${52 - n}`)]);
+  });
+
+  it("can be of one model, loads and changes with it, and is quiet while nobody looks", async () => {
+    const live = await liveServer();
+    const near = testClient(live.url);
+    const [model = "", other = ""] = (await near.request("GET /models")).models;
+    expect(other).not.toBe("");
+    const setModel = (id: string, name: string) =>
+      near.request("PUT /conversations/:id/model", { params: { id }, body: { model: name } });
+    for (const id of ["a", "b", "c"]) await near.request("POST /conversations", { body: { id, model } });
+    await setModel("b", other);
+    const connection = testClient(live.url).connect();
+    await until(connection, ({ phase }) => phase === "open");
+    const list = connection.listOf({ model: other });
+    const ids = ({ conversations }: ConversationListState) => conversations.map(({ id }) => id);
+    const stop = list.subscribe(() => {});
+    await until(list, ({ phase }) => phase === "ready");
+    expect(ids(list.getState())).toEqual(["b"]);
+    await setModel("a", other);
+    await until(list, (state) => ids(state).includes("a"));
+    await setModel("b", model);
+    await until(list, (state) => !ids(state).includes("b"));
+    await near.request("DELETE /conversations/:id", { params: { id: "a" } });
+    await until(list, (state) => ids(state).length === 0);
+    stop();
+    await setModel("c", other);
+    await until(connection.list, ({ conversations }) =>
+      conversations.some(({ id, effective }) => id === "c" && effective?.model === other),
+    );
+    expect(ids(list.getState())).toEqual([]);
+    await until(list, (state) => ids(state).includes("c"));
+  });
+
   it("is read again when the connection comes back while an older answer is on its way", async () => {
     const live = await liveServer();
     const network = await networkTo(live.server);

@@ -5,7 +5,11 @@ export type { FollowOptions } from "./connection/follow-conversation.js";
 export { type ConnectionPace, defaultPace } from "./connection/pace.js";
 export type { Socket, SocketCloseEvent, SocketConstructor, SocketMessageEvent } from "./connection/socket.js";
 export type { ConversationHandle, InputAnswers, SendOptions } from "./conversations/conversation-handle.js";
-export type { ConversationListHandle, ConversationListState } from "./conversations/conversation-list.js";
+export type {
+  ConversationListHandle,
+  ConversationListState,
+  ListFilter,
+} from "./conversations/conversation-list.js";
 export { frameSchedule, type Schedule } from "./conversations/store.js";
 export type { OutboxStorage, StoredMessage } from "./outbox/outbox-storage.js";
 export type {

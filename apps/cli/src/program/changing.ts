@@ -37,6 +37,16 @@ export function addChanging(program: Command, act: Act): void {
         (await verbs()).rename(word, words, options, context),
       ),
     );
+  for (const [name, description, pinned] of [
+    ["pin", "pin conversations: lists show them first", true],
+    ["unpin", "take pins away", false],
+  ] as const)
+    program
+      .command(name)
+      .description(description)
+      .argument("<conversation...>", idHelp)
+      .addHelpText("after", examples(`parley ${name} @`, `parley ${name} 0192f 0193a`))
+      .action(act(async (context, words: readonly string[]) => (await verbs()).pin(words, pinned, context)));
   program
     .command("rm")
     .description("delete conversations for good")

@@ -1,5 +1,6 @@
 import { Argument, type Command, Option } from "commander";
 import { CliError, exitCodes } from "../cli-error.js";
+import { idHelp } from "../resolve-id.js";
 import type { ConnectOptions } from "../verbs/changing/tool-login.js";
 import type { ContextOptions } from "../verbs/reading/context.js";
 import type { LsOptions } from "../verbs/reading/ls.js";
@@ -14,13 +15,22 @@ import { type Act, conversation, count, examples, type JsonOption, json, limit, 
 export function addReading(program: Command, act: Act): void {
   program
     .command("ls")
-    .description("list conversations, newest activity first")
+    .description("list conversations, pinned ones first, newest activity first")
     .argument("[query]", "the beginning of an id, or a part of a title")
     .addOption(limit("how many at most", 20))
     .option("--all", "all of them")
     .addOption(new Option("--status <status>", "only these").choices(["active", "idle", "closed"]))
+    .option("-m, --model <name>", "only those that would use this model")
     .addOption(json())
-    .addHelpText("after", examples("parley ls", "parley ls tomatoes", "parley ls --status active --json"))
+    .addHelpText(
+      "after",
+      examples(
+        "parley ls",
+        "parley ls tomatoes",
+        "parley ls --model anthropic/claude-sonnet-4-5",
+        "parley ls --status active --json",
+      ),
+    )
     .action(
       act(async (context, query: string | undefined, options: LsOptions) =>
         (await import("../verbs/reading/ls.js")).ls(query, options, context),
@@ -62,11 +72,19 @@ export function addReading(program: Command, act: Act): void {
     );
   program
     .command("search")
-    .description("search the messages and titles of all conversations")
+    .description("search the messages and titles of all conversations, or the messages of one")
     .argument("<words...>")
+    .option("--in <conversation>", `only this conversation: ${idHelp}`)
     .addOption(limit("how many at most", 20))
     .addOption(json())
-    .addHelpText("after", examples("parley search tomatoes balc", 'parley search "balcony " -n 5'))
+    .addHelpText(
+      "after",
+      examples(
+        "parley search tomatoes balc",
+        'parley search "balcony " -n 5',
+        "parley search --in @ tomatoes",
+      ),
+    )
     .action(
       act(async (context, words: readonly string[], options: SearchOptions) =>
         (await import("../verbs/reading/search.js")).search(words, options, context),

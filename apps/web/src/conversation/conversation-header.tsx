@@ -9,7 +9,10 @@ import {
   FoldVertical,
   GitFork,
   Pencil,
+  Pin,
+  PinOff,
   Printer,
+  Search,
   SquarePen,
   Trash2,
 } from "lucide-react";
@@ -18,7 +21,8 @@ import { useMayWrite } from "../app/access/access.js";
 import { openInspector, showOverlay, toggleInspector, useLayout } from "../app/layout/layout-store.js";
 import { SidebarToggle } from "../app/layout/sidebar-toggle.js";
 import { conversationPath, Link } from "../app/router.js";
-import { close, deleteSoon, rename, reopen } from "../list/conversation-actions.js";
+import { close, deleteSoon, pin, rename, reopen } from "../list/conversation-actions.js";
+import { openFind } from "../search/find-store.js";
 import { cx } from "../ui/cx.js";
 import { IconButton, iconButtonClass } from "../ui/icon-button.js";
 import { Menu, MenuAction, MenuLine } from "../ui/overlay/menu.js";
@@ -118,11 +122,22 @@ export const ConversationHeader = memo(function ConversationHeader({
                 <MenuAction icon={<Pencil aria-hidden />} onSelect={() => setRenaming(true)}>
                   Rename
                 </MenuAction>
+                {meta.temporary !== true && (
+                  <MenuAction
+                    icon={meta.pinned ? <PinOff aria-hidden /> : <Pin aria-hidden />}
+                    onSelect={() => void pin(client, meta, meta.pinned !== true)}
+                  >
+                    {meta.pinned ? "Unpin" : "Pin"}
+                  </MenuAction>
+                )}
                 <MenuAction icon={<FoldVertical aria-hidden />} onSelect={() => showOverlay("compaction")}>
                   Compact
                 </MenuAction>
               </>
             )}
+            <MenuAction icon={<Search aria-hidden />} keys="Mod+F" onSelect={openFind}>
+              Find
+            </MenuAction>
             <MenuAction icon={<Download aria-hidden />} onSelect={() => openInspector(undefined, "facts")}>
               Export
             </MenuAction>

@@ -4,6 +4,7 @@ import { useClient, useConversation } from "@parley/client/react";
 import { CircleAlert, MessageCircleOff } from "lucide-react";
 import { useCallback, useMemo, useState } from "react";
 import { useMayWrite } from "../app/access/access.js";
+import { FindSlot } from "../app/layout/panels.js";
 import { newId } from "../app/new-id.js";
 import { usePageTitle } from "../app/page-title.js";
 import { reportFailure } from "../app/report-failure.js";
@@ -67,6 +68,7 @@ export function ConversationView({ conversationId, seq }: ConversationViewProps)
           parentId={parentId !== undefined && family.gone.has(parentId) ? undefined : parentId}
         />
         {temporary !== undefined && !missing && <TemporaryBanner ids={temporary} />}
+        {!missing && <FindSlot conversationId={conversationId} />}
         {missing ? (
           <Missing />
         ) : state.phase === "failed" && state.messages.length === 0 ? (

@@ -6,7 +6,8 @@ import { useMayWrite } from "../app/access/access.js";
 import { type Command, useRegisterCommands } from "../app/commands/commands.js";
 import { closeInspector, toggleInspector, useLayout } from "../app/layout/layout-store.js";
 import { reportFailure } from "../app/report-failure.js";
-import { close, deleteSoon, reopen } from "../list/conversation-actions.js";
+import { close, deleteSoon, pin, reopen } from "../list/conversation-actions.js";
+import { openFind, useFind } from "../search/find-store.js";
 import { printConversation } from "./print-conversation.js";
 
 /** Moves the focus to the first request that is shown. */
@@ -26,9 +27,22 @@ export function useConversationCommands(state: ConversationState, handle: Conver
   const id = meta?.id;
   const title = meta?.title ?? "";
   const isTemporary = meta?.temporary === true;
+  const isPinned = meta?.pinned === true;
+  const isFinding = useFind(({ isOpen }) => isOpen);
   const commands = useMemo((): readonly Command[] => {
     if (id === undefined) return [];
-    const putAway: readonly Command[] = [
+    const listing: readonly Command[] = [
+      {
+        id: "pin",
+        title: isPinned ? "Unpin the conversation" : "Pin the conversation",
+        group: "Conversation",
+        keys: "p",
+        keywords: ["favourite", "star", "top"],
+        run: () => {
+          const { meta: now } = handle.getState();
+          if (now !== undefined) void pin(client, now, !isPinned);
+        },
+      },
       status === "closed"
         ? {
             id: "reopen",
@@ -46,7 +60,7 @@ export function useConversationCommands(state: ConversationState, handle: Conver
     ];
     const changing: readonly Command[] = [
       // No list would show it, closed or not.
-      ...(isTemporary ? [] : putAway),
+      ...(isTemporary ? [] : listing),
       {
         id: "delete",
         title: "Delete the conversation",
@@ -62,6 +76,15 @@ export function useConversationCommands(state: ConversationState, handle: Conver
         keys: "Mod+I",
         keywords: ["context", "tokens", "timeline", "manifest"],
         run: toggleInspector,
+      },
+      {
+        id: "find",
+        title: "Find in this conversation",
+        group: "Conversation",
+        // While the bar is open the browser's own search takes these keys: pressed twice, they open that one.
+        ...(isFinding ? {} : { keys: "Mod+F" }),
+        keywords: ["search", "text"],
+        run: openFind,
       },
       {
         id: "print",
@@ -100,6 +123,6 @@ export function useConversationCommands(state: ConversationState, handle: Conver
         : []),
       ...(mayWrite ? changing : []),
     ];
-  }, [client, handle, id, title, isTemporary, running, waits, status, mayWrite]);
+  }, [client, handle, id, title, isTemporary, isPinned, isFinding, running, waits, status, mayWrite]);
   useRegisterCommands(commands);
 }

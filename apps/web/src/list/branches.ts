@@ -91,6 +91,14 @@ export function groupFamilies<Meta extends BranchMeta>(metas: readonly Meta[]): 
   return [...families.values()].map((members) => ({ shown: members[0] as Meta, members }));
 }
 
+/** Orders conversations by their last activity, whatever is pinned. */
+export function newestActivityFirst(
+  a: Pick<ConversationMeta, "lastActivityAt">,
+  b: Pick<ConversationMeta, "lastActivityAt">,
+): number {
+  return b.lastActivityAt - a.lastActivityAt;
+}
+
 /** Which of its family a conversation is, by age from 1 on; nothing for one that stands by itself. */
 export function branchNumbers(metas: readonly BranchMeta[]): ReadonlyMap<string, number> {
   const families = groupFamilies(metas).filter(({ members }) => members.length > 1);

@@ -5,6 +5,8 @@ import { reportFailure } from "../app/report-failure.js";
 import { conversationPath, currentRoute, navigate } from "../app/router.js";
 import { showToast } from "../app/toasts.js";
 import { writeDraft } from "../composer/drafts.js";
+import { familySource } from "./family-source.js";
+import { readFamily } from "./read-family.js";
 
 /** Conversations that are hidden because they will be deleted, unless that is undone. */
 export const usePendingDeletes = create<{ readonly ids: ReadonlySet<string> }>()(() => ({ ids: new Set() }));
@@ -112,6 +114,19 @@ export async function rename(client: ParleyClient, title: string, ...ids: readon
       await client.request("PUT /conversations/:id/title", { params: { id }, body: { title: trimmed } });
   } catch (error) {
     reportFailure("Not renamed", error);
+  }
+}
+
+/** Pins a conversation and all that branched off it, or takes their pins away: a family is one entry of the list. */
+export async function pin(client: ParleyClient, meta: ConversationMeta, pinned: boolean): Promise<void> {
+  try {
+    const { members } = await readFamily(meta, familySource(client));
+    for (const each of members) {
+      if ((each.pinned === true) === pinned) continue;
+      await client.request("PUT /conversations/:id/pinned", { params: { id: each.id }, body: { pinned } });
+    }
+  } catch (error) {
+    reportFailure(pinned ? "Not pinned" : "Not unpinned", error);
   }
 }
 

@@ -1,6 +1,6 @@
 import { useClient } from "@parley/client/react";
 import type { ConversationMeta } from "@parley/wire";
-import { Archive, ArchiveRestore, Ellipsis, Pencil, Trash2 } from "lucide-react";
+import { Archive, ArchiveRestore, Ellipsis, Pencil, Pin, PinOff, SquareCheck, Trash2 } from "lucide-react";
 import { type KeyboardEvent, memo, useState } from "react";
 import { useMayWrite } from "../app/access/access.js";
 import { closeDrawer } from "../app/layout/layout-store.js";
@@ -11,9 +11,13 @@ import { Menu, MenuAction, MenuLine } from "../ui/overlay/menu.js";
 import { StatusDot } from "../ui/status-dot.js";
 import { EditableTitle } from "../ui/text/editable-title.js";
 import { BranchNumber } from "./branch-number.js";
-import { close, deleteSoon, rename, reopen } from "./conversation-actions.js";
+import { close, deleteSoon, pin, rename, reopen } from "./conversation-actions.js";
+import { moveFocus } from "./move-focus.js";
+import { SelectableEntry } from "./selectable-entry.js";
+import { select, startSelecting, useSelection } from "./selection.js";
 import { TimeAgo } from "./time-ago.js";
 import { useUnread } from "./unread.js";
+import { useLongPress } from "./use-long-press.js";
 
 export interface ConversationEntryProps {
   readonly meta: ConversationMeta;
@@ -35,10 +39,17 @@ export const ConversationEntry = memo(function ConversationEntry({
   const mayWrite = useMayWrite();
   const isUnread = useUnread(({ ids }) => ids.has(meta.id));
   const [renaming, setRenaming] = useState<"this" | "all">();
+  const isSelecting = useSelection((state) => state.ids !== undefined);
   const ids = (family ?? [meta]).map(({ id }) => id);
+  const isPinned = (family ?? [meta]).some(({ pinned }) => pinned === true);
+  const longPress = useLongPress(() => startSelecting(...ids));
   const title = meta.title === "" ? "Untitled" : meta.title.slice(0, 200);
   const onKey = (event: KeyboardEvent<HTMLElement>) => {
-    moveFocus(event);
+    const next = moveFocus(event);
+    if (next !== undefined && event.shiftKey) {
+      startSelecting(...ids);
+      select(next.dataset.ids?.split(" ") ?? [], true);
+    }
     if (!mayWrite) return;
     if (event.key === "F2") {
       event.preventDefault();
@@ -58,6 +69,7 @@ export const ConversationEntry = memo(function ConversationEntry({
       />
     );
   }
+  if (isSelecting) return <SelectableEntry meta={meta} ids={ids} />;
   return (
     <div
       className={cx(
@@ -68,10 +80,12 @@ export const ConversationEntry = memo(function ConversationEntry({
       <Link
         to={conversationPath(meta.id)}
         data-entry
+        data-ids={ids.join(" ")}
         aria-current={current ? "page" : undefined}
         onClick={closeDrawer}
         onKeyDown={onKey}
-        className="flex h-full min-w-0 flex-1 items-center gap-2 rounded-md pr-2 pl-2.5 text-sm"
+        {...longPress}
+        className="flex h-full min-w-0 flex-1 items-center gap-2 rounded-md pr-2 pl-2.5 text-sm [-webkit-touch-callout:none] touch:select-none"
       >
         {branch !== undefined && <BranchNumber number={branch} />}
         <bdi
@@ -102,6 +116,16 @@ export const ConversationEntry = memo(function ConversationEntry({
               </button>
             }
           >
+            <MenuAction
+              icon={isPinned ? <PinOff aria-hidden /> : <Pin aria-hidden />}
+              onSelect={() => void pin(client, meta, !isPinned)}
+            >
+              {isPinned ? "Unpin" : "Pin"}
+            </MenuAction>
+            <MenuAction icon={<SquareCheck aria-hidden />} onSelect={() => startSelecting(...ids)}>
+              Select
+            </MenuAction>
+            <MenuLine />
             <MenuAction icon={<Pencil aria-hidden />} keys="F2" onSelect={() => setRenaming("this")}>
               {family === undefined ? "Rename" : "Rename this branch"}
             </MenuAction>
@@ -144,15 +168,3 @@ export const ConversationEntry = memo(function ConversationEntry({
     </div>
   );
 });
-
-/** Arrow keys go from entry to entry. */
-function moveFocus(event: KeyboardEvent<HTMLElement>): void {
-  const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
-  const list = event.currentTarget.closest("[data-list]");
-  if (step === 0 || list === null) return;
-  const entries = [...list.querySelectorAll<HTMLElement>("[data-entry]")];
-  const next = entries[entries.indexOf(event.currentTarget) + step];
-  if (next === undefined) return;
-  event.preventDefault();
-  next.focus();
-}

@@ -1,9 +1,9 @@
-import { type ParleyClient, ParleyRequestError } from "@parley/client";
 import { useClient, useConversationList } from "@parley/client/react";
 import type { ConversationMeta } from "@parley/wire";
 import { useEffect, useMemo, useState } from "react";
 import { usePendingDeletes } from "./conversation-actions.js";
-import { type FamilyFound, type FamilySource, readFamily } from "./read-family.js";
+import { familySource } from "./family-source.js";
+import { type FamilyFound, readFamily } from "./read-family.js";
 
 /** What was found, by each of its members: whoever switches to another branch sees the switcher at once. */
 const found = new Map<string, FamilyFound>();
@@ -29,7 +29,7 @@ export function useFamily(conversationId: string, meta: ConversationMeta | undef
   useEffect(() => {
     if (meta === undefined || !isReady) return;
     let isLeft = false;
-    readFamily(meta, sourceOf(client)).then(
+    readFamily(meta, familySource(client)).then(
       (read) => {
         for (const { id } of read.members) found.set(id, read);
         if (!isLeft) setFamily(read);
@@ -48,20 +48,4 @@ export function useFamily(conversationId: string, meta: ConversationMeta | undef
     if (meta !== undefined) members.set(meta.id, meta);
     return { members: [...members.values()], gone: new Set([...(family?.gone ?? []), ...pending]) };
   }, [family, list.conversations, meta, pending]);
-}
-
-function sourceOf(client: ParleyClient): FamilySource {
-  return {
-    async meta(id) {
-      try {
-        return await client.request("GET /conversations/:id/meta", { params: { id } });
-      } catch (error) {
-        if (error instanceof ParleyRequestError && error.code === "conversation_not_found") return undefined;
-        throw error;
-      }
-    },
-    async forks(parent) {
-      return (await client.request("GET /conversations", { query: { parent, limit: 100 } })).conversations;
-    },
-  };
 }

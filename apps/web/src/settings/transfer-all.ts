@@ -24,18 +24,27 @@ export async function exportAll(
 ): Promise<number> {
   const { signal, onProgress } = options;
   const ids = await allConversationIds(client, signal);
-  if (ids.length === 0) return 0;
   const parts: Blob[] = [];
   for (const [index, id] of ids.entries()) {
     onProgress(index, ids.length);
-    const lines: string[] = [];
-    for await (const line of client.exportConversation(id, "jsonl", { signal })) lines.push(line);
-    // A blob may be kept on disk; the texts of all conversations together may be more than fits into memory.
-    parts.push(new Blob(lines));
+    parts.push(await exportedLines(client, id, signal));
   }
-  const day = new Date().toISOString().slice(0, 10);
-  saveBlob(new Blob(parts, { type: "application/jsonl;charset=utf-8" }), `parley-${day}.jsonl`);
+  saveExport(parts);
   return ids.length;
+}
+
+/** One conversation as it is exported. A blob may be kept on disk: all together may be more than fits into memory. */
+export async function exportedLines(client: ParleyClient, id: string, signal: AbortSignal): Promise<Blob> {
+  const lines: string[] = [];
+  for await (const line of client.exportConversation(id, "jsonl", { signal })) lines.push(line);
+  return new Blob(lines);
+}
+
+/** Saves exported conversations in one file. Of none there is no file. */
+export function saveExport(parts: readonly Blob[]): void {
+  if (parts.length === 0) return;
+  const day = new Date().toISOString().slice(0, 10);
+  saveBlob(new Blob([...parts], { type: "application/jsonl;charset=utf-8" }), `parley-${day}.jsonl`);
 }
 
 /** The outcome of an import. */

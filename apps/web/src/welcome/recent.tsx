@@ -1,7 +1,7 @@
 import { useConversationList } from "@parley/client/react";
 import { useMemo } from "react";
 import { conversationPath, Link } from "../app/router.js";
-import { groupFamilies } from "../list/branches.js";
+import { groupFamilies, newestActivityFirst } from "../list/branches.js";
 import { usePendingDeletes } from "../list/conversation-actions.js";
 import { TimeAgo } from "../list/time-ago.js";
 import { StatusDot } from "../ui/status-dot.js";
@@ -14,7 +14,7 @@ export function Recent() {
   const hidden = usePendingDeletes(({ ids }) => ids);
   const recent = useMemo(() => {
     const open = conversations.filter(({ id, status }) => status !== "closed" && !hidden.has(id));
-    return groupFamilies(open).slice(0, mostShown);
+    return groupFamilies(open.toSorted(newestActivityFirst)).slice(0, mostShown);
   }, [conversations, hidden]);
   if (recent.length === 0) return null;
   return (

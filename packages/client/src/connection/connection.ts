@@ -1,6 +1,6 @@
 import type { WaitingInfo } from "@parley/wire";
 import type { ConversationHandle } from "../conversations/conversation-handle.js";
-import type { ConversationListHandle } from "../conversations/conversation-list.js";
+import type { ConversationListHandle, ListFilter, ListListener } from "../conversations/conversation-list.js";
 import { createConversationList } from "../conversations/conversation-list.js";
 import type { FollowEnvironment } from "../conversations/followed-conversation.js";
 import { FollowedConversations } from "../conversations/followed-conversations.js";
@@ -40,6 +40,8 @@ export interface Connection {
   /** Returns the same handle without holding it: nothing is loaded or followed until a caller holds it. */
   peek(id: string): ConversationHandle;
   readonly list: ConversationListHandle;
+  /** Returns a list of some of the conversations, kept up to date while it has subscribers. */
+  listOf(filter: ListFilter): ConversationListHandle;
   /** Calls back when a user asks every client to show a conversation. Returns a function that stops. */
   onOpenRequest(listener: (conversationId: string) => void): () => void;
   /**
@@ -79,10 +81,14 @@ export function createConnection(options: ConnectionOptions, onClosed: () => voi
   const rooms = new FollowedConversations(() => environment);
   const openRequests = createListeners<[conversationId: string]>();
   const waiting = createListeners<[conversationId: string, waiting: WaitingInfo | undefined]>();
-  const { handle: list, listener: listListener } = createConversationList(request, schedule, pace.loadMs);
+  const { handle: list, listener } = createConversationList(request, schedule, pace.loadMs);
+  const lists = new Set<ListListener>([listener]);
+  const toLists = (call: (each: ListListener) => void) => {
+    for (const each of [...lists]) call(each);
+  };
   const conversation = (id: string) => rooms.find(id);
   const onUp = () => {
-    listListener.onUp();
+    toLists((each) => each.onUp());
     for (const each of rooms.all()) each.onUp();
   };
   // Calls may fail while the socket is open, as when a device is offline for a moment.
@@ -108,7 +114,7 @@ export function createConnection(options: ConnectionOptions, onClosed: () => voi
           onUp,
           audience: {
             conversation,
-            list: listListener,
+            toLists,
             onOpenRequest: openRequests.call,
             onWaiting: waiting.call,
           },
@@ -130,6 +136,23 @@ export function createConnection(options: ConnectionOptions, onClosed: () => voi
     },
     peek: (id) => rooms.peek(id),
     list,
+    listOf(filter) {
+      const { handle, listener: own } = createConversationList(request, schedule, pace.loadMs, filter);
+      let count = 0;
+      return {
+        ...handle,
+        subscribe(onChange) {
+          const stop = handle.subscribe(onChange);
+          // What was said while nobody listened was missed.
+          if (count++ === 0 && handle.getState().phase !== "loading") own.onUp();
+          lists.add(own);
+          return () => {
+            stop();
+            if (--count === 0) lists.delete(own);
+          };
+        },
+      };
+    },
     onOpenRequest: openRequests.add,
     onWaiting: waiting.add,
     retryNow() {

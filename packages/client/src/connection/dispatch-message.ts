@@ -7,7 +7,8 @@ import type { Listener } from "./link.js";
 /** Receivers of the server's messages. */
 export interface Audience {
   conversation(id: string): Listener | undefined;
-  readonly list: ListListener;
+  /** Calls back with each list of conversations. */
+  toLists(call: (list: ListListener) => void): void;
   onOpenRequest(conversationId: string): void;
   onWaiting(conversationId: string, waiting: WaitingInfo | undefined): void;
 }
@@ -35,15 +36,15 @@ export function dispatchMessage(message: WsServerMessage, audience: Audience): v
         audience.conversation(message.conversationId)?.onFailure(failureOf(message));
       return;
     case "conversation.statusChanged":
-      audience.list.onStatus(message.conversationId, message.status, message.waiting);
+      audience.toLists((list) => list.onStatus(message.conversationId, message.status, message.waiting));
       audience.onWaiting(message.conversationId, message.waiting);
       return;
     case "conversation.updated":
-      audience.list.onUpdated(message.meta);
+      audience.toLists((list) => list.onUpdated(message.meta));
       audience.conversation(message.conversationId)?.onMeta(message.meta);
       return;
     case "conversation.removed":
-      audience.list.onRemoved(message.conversationId);
+      audience.toLists((list) => list.onRemoved(message.conversationId));
       audience.onWaiting(message.conversationId, undefined);
       audience.conversation(message.conversationId)?.onRemoved();
       return;

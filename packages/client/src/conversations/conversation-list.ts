@@ -5,7 +5,13 @@ import { toFailure } from "../requests/request-error.js";
 import type { Failure } from "../state/conversation-state.js";
 import { createStore, type Schedule } from "./store.js";
 
-/** The owner's conversations, newest activity first; temporary ones left out. */
+/** Narrows a list. */
+export interface ListFilter {
+  /** Only conversations whose next turn uses this model where it names none. */
+  readonly model?: string | undefined;
+}
+
+/** The owner's conversations: pinned ones first, and newest activity first; temporary ones left out. */
 export interface ConversationListState {
   readonly conversations: readonly ConversationMeta[];
   readonly phase: "loading" | "ready" | "failed";
@@ -42,6 +48,7 @@ export function createConversationList(
   request: Request,
   schedule: Schedule,
   loadMs: number,
+  { model }: ListFilter = {},
 ): { readonly handle: ConversationListHandle; readonly listener: ListListener } {
   const store = createStore<ConversationListState>(
     { conversations: [], phase: "loading", hasMore: false },
@@ -65,7 +72,7 @@ export function createConversationList(
     let all = from;
     let next = start;
     do {
-      const query = { limit: pageSize, before: next };
+      const query = { pinned: "first", model, limit: pageSize, before: next } as const;
       const page = await request("GET /conversations", { query, signal: AbortSignal.timeout(loadMs) });
       all = merge(all, page.conversations);
       next = page.nextBefore;
@@ -135,18 +142,19 @@ export function createConversationList(
         if (isAsked) void refresh();
       },
       onUpdated(meta) {
-        if (meta.temporary === true) {
+        if (meta.temporary === true || (model !== undefined && meta.effective?.model !== model)) {
           remove(meta.id);
           return;
         }
         news.set(meta.id, meta);
         const { conversations, phase, hasMore } = store.get();
         if (phase === "loading") return;
-        const isKnown = conversations.some(({ id }) => id === meta.id);
+        const left = without(conversations, meta.id);
+        const isKnown = left.length < conversations.length;
         const last = conversations.at(-1);
-        // Older than what is loaded: it comes with its page.
-        if (!isKnown && hasMore && last !== undefined && meta.lastActivityAt < last.lastActivityAt) return;
-        put(sorted([...without(conversations, meta.id), meta]));
+        // Behind what is loaded: it comes with its page.
+        if (!isKnown && hasMore && last !== undefined && inOrder(last, meta) < 0) return;
+        put(sorted([...left, meta]));
       },
       onStatus(conversationId, status, waiting) {
         const { conversations } = store.get();
@@ -175,5 +183,13 @@ function merge(
 }
 
 function sorted(conversations: readonly ConversationMeta[]): readonly ConversationMeta[] {
-  return conversations.toSorted((a, b) => b.lastActivityAt - a.lastActivityAt || (a.id < b.id ? 1 : -1));
+  return conversations.toSorted(inOrder);
+}
+
+function inOrder(a: ConversationMeta, b: ConversationMeta): number {
+  return (
+    Number(b.pinned === true) - Number(a.pinned === true) ||
+    b.lastActivityAt - a.lastActivityAt ||
+    (a.id < b.id ? 1 : -1)
+  );
 }

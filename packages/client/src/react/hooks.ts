@@ -14,7 +14,11 @@ import {
 import type { ParleyClient } from "../client.js";
 import type { Connection, ConnectionState } from "../connection/connection.js";
 import type { ConversationHandle } from "../conversations/conversation-handle.js";
-import type { ConversationListHandle, ConversationListState } from "../conversations/conversation-list.js";
+import type {
+  ConversationListHandle,
+  ConversationListState,
+  ListFilter,
+} from "../conversations/conversation-list.js";
 import { createUploads, type Upload, type Uploads, type UploadsOptions } from "../files/uploads.js";
 import { createInbox, type Inbox, type InboxState } from "../inbox/inbox.js";
 import type { ConversationState } from "../state/conversation-state.js";
@@ -130,12 +134,16 @@ export function useUploads(options: Omit<UploadsOptions, "client"> = {}): {
   return { state, uploads };
 }
 
-/** Returns the list of conversations and its handle. */
-export function useConversationList(): {
+/** Returns the list of conversations, or of those that the filter names, and its handle. */
+export function useConversationList({ model }: ListFilter = {}): {
   readonly state: ConversationListState;
   readonly list: ConversationListHandle;
 } {
-  const { list } = useConnection();
+  const connection = useConnection();
+  const list = useMemo(
+    () => (model === undefined ? connection.list : connection.listOf({ model })),
+    [connection, model],
+  );
   const state = useSyncExternalStore(list.subscribe, list.getState, list.getState);
   return { state, list };
 }

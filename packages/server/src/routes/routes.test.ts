@@ -6,6 +6,7 @@ import type {
   ListConversationsResponse,
   MetricsResponse,
   Problem,
+  SearchResponse,
   UploadInfo,
 } from "@parley/wire";
 import { beforeEach, describe, expect, it } from "vitest";
@@ -388,6 +389,33 @@ describe("the conversation routes", () => {
     await server.call("DELETE", "/conversations/t1");
     expect((await put("t1", false)).status).toBe(404);
     expect((await server.call("GET", "/conversations/t1/meta")).status).toBe(404);
+  });
+
+  it("pin, list the pinned ones first and by model, and search within one conversation", async () => {
+    const get = async (path: string) => server.call("GET", path);
+    const ids = async (query: string) =>
+      ((await get(`/conversations?${query}`)).json as ListConversationsResponse).conversations.map(
+        (meta) => meta.id,
+      );
+    await server.call("POST", "/conversations", { body: { id: "newer" } });
+    const pin = (id: string, pinned: unknown) =>
+      server.call("PUT", `/conversations/${id}/pinned`, { body: { pinned } });
+    expect((await get("/conversations/c1/pinned")).json).toEqual({ pinned: false });
+    expect((await pin("c1", true)).json).toEqual({ pinned: true });
+    expect((await get("/conversations/c1/meta")).json).toMatchObject({ id: "c1", pinned: true });
+    expect((await ids("pinned=first&limit=1"))[0]).toBe("c1");
+    expect((await ids("limit=1"))[0]).toBe("newer");
+    expect((await pin("c1", false)).json).toEqual({ pinned: false });
+    expect((await get("/conversations/c1/meta")).json).not.toHaveProperty("pinned");
+    // Nothing is made by a pin.
+    expect((await pin("nobody", true)).status).toBe(404);
+    expect((await pin("c1", "yes")).status).toBe(400);
+    expect((await get("/conversations?pinned=last")).status).toBe(400);
+    expect(await ids("model=scripted/one")).toContain("c1");
+    expect(await ids("model=no/model")).toEqual([]);
+    const found = (await get("/search?q=hello&conversationId=c1")).json as SearchResponse;
+    expect(new Set(found.hits.map(({ conversationId }) => conversationId))).toEqual(new Set(["c1"]));
+    expect((await get("/search?q=hello&conversationId=nobody")).status).toBe(404);
   });
 
   it("ignore fields that they do not know", async () => {

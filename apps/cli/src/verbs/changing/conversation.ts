@@ -61,6 +61,17 @@ export async function rename(
   context.io.note(`${id} is now called "${safeLine(title)}".`);
 }
 
+/** Pins conversations, or takes their pins away. */
+export async function pin(words: readonly string[], pinned: boolean, context: VerbContext): Promise<void> {
+  const client = await context.client();
+  const ids = new Set<string>();
+  for (const word of words) ids.add(await resolveConversation(client, word));
+  for (const id of ids) {
+    await client.request("PUT /conversations/:id/pinned", { params: { id }, body: { pinned } });
+    context.io.note(pinned ? `Pinned ${id}.` : `${id} is not pinned any more.`);
+  }
+}
+
 export interface RmOptions {
   readonly cascade?: boolean;
   readonly yes?: boolean;

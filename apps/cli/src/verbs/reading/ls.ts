@@ -6,6 +6,8 @@ import type { VerbContext } from "../../verb-context.js";
 
 export interface LsOptions {
   readonly status?: ConversationStatus;
+  /** Only those that would use this model. */
+  readonly model?: string;
   readonly limit: number;
   readonly all?: boolean;
   readonly json?: boolean;
@@ -13,7 +15,7 @@ export interface LsOptions {
 
 const pageSize = 100;
 
-/** Lists conversations, newest activity first. */
+/** Lists conversations, pinned ones first and newest activity first. */
 export async function ls(query: string | undefined, options: LsOptions, context: VerbContext): Promise<void> {
   const { io } = context;
   const client = await context.client();
@@ -25,6 +27,8 @@ export async function ls(query: string | undefined, options: LsOptions, context:
       query: {
         q: query,
         status: options.status && [options.status],
+        model: options.model,
+        pinned: "first",
         limit: Math.min(pageSize, most - found.length),
         before,
       },
@@ -35,7 +39,7 @@ export async function ls(query: string | undefined, options: LsOptions, context:
   } while (before !== undefined && found.length < most);
   if (options.json) return io.json(found);
   if (found.length === 0) {
-    io.note(query === undefined ? "There is no conversation yet." : `No conversation matches "${query}".`);
+    io.note(nothingFound(query, options));
     return;
   }
   const short = shortIds(found.map(({ id }) => id));
@@ -75,7 +79,13 @@ export async function ls(query: string | undefined, options: LsOptions, context:
   if (before !== undefined) io.note(`There are more: --all, or -n with a larger number.`);
 }
 
-function statusOf({ status, parentId, waiting }: ConversationMeta): string {
+function nothingFound(query: string | undefined, { status, model }: LsOptions): string {
+  if (query !== undefined) return `No conversation matches "${query}".`;
+  if (model !== undefined) return `No conversation uses the model ${model}.`;
+  return status === undefined ? "There is no conversation yet." : `No conversation is ${status}.`;
+}
+
+function statusOf({ status, parentId, waiting, pinned }: ConversationMeta): string {
   const word = status !== "active" ? status : waiting === undefined ? "running" : "waiting";
-  return parentId === undefined ? word : `${word}, fork`;
+  return [word, ...(pinned ? ["pinned"] : []), ...(parentId === undefined ? [] : ["fork"])].join(", ");
 }

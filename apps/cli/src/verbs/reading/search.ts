@@ -1,6 +1,6 @@
 import type { SearchHit } from "@parley/wire";
 import { usageError } from "../../cli-error.js";
-import { shortIds } from "../../resolve-id.js";
+import { resolveConversation, shortIds } from "../../resolve-id.js";
 import { moment } from "../../terminal/figures.js";
 import { safeLine } from "../../terminal/safe-text.js";
 import { wrap } from "../../terminal/wrap.js";
@@ -8,10 +8,12 @@ import type { VerbContext } from "../../verb-context.js";
 
 export interface SearchOptions {
   readonly limit: number;
+  /** The conversation to search. */
+  readonly in?: string;
   readonly json?: boolean;
 }
 
-/** Searches the messages and titles of all conversations. */
+/** Searches the messages and titles of all conversations, or the messages of one. */
 export async function search(
   words: readonly string[],
   options: SearchOptions,
@@ -22,8 +24,9 @@ export async function search(
   if (query.trim() === "")
     throw usageError("There is nothing to search for.", "Say it: parley search tomatoes");
   const client = await context.client();
+  const conversationId = options.in === undefined ? undefined : await resolveConversation(client, options.in);
   const { hits, partial } = await client.request("GET /search", {
-    query: { q: query, limit: options.limit },
+    query: { q: query, limit: options.limit, conversationId },
     signal: context.signal,
   });
   if (partial === true)

@@ -1,4 +1,5 @@
 import { lazy, Suspense, useEffect } from "react";
+import { closeFind, useFind } from "../../search/find-store.js";
 import { Button } from "../../ui/button.js";
 import { EmptyState } from "../../ui/loading/empty-state.js";
 import { ErrorBoundary } from "../../ui/loading/error-boundary.js";
@@ -23,6 +24,8 @@ const ShortcutSheet = lazy(async () => ({
 }));
 const loadSearch = () => import("../../search/search-dialog.js");
 const SearchDialog = lazy(async () => ({ default: (await loadSearch()).SearchDialog }));
+const loadFind = () => import("../../search/find-bar.js");
+const FindBar = lazy(async () => ({ default: (await loadFind()).FindBar }));
 const CompactionDialog = lazy(async () => ({
   default: (await import("../../compaction/compaction-dialog.js")).CompactionDialog,
 }));
@@ -84,10 +87,21 @@ function preloadOnShortcut(): () => void {
   const onKey = ({ key }: KeyboardEvent) => {
     if (key !== "Control" && key !== "Meta") return;
     removeEventListener("keydown", onKey);
-    Promise.all([loadPalette(), loadSearch()]).catch(() => undefined);
+    Promise.all([loadPalette(), loadSearch(), loadFind()]).catch(() => undefined);
   };
   addEventListener("keydown", onKey);
   return () => removeEventListener("keydown", onKey);
+}
+
+/** Shows the bar that finds within a conversation, while it is open. */
+export function FindSlot({ conversationId }: { readonly conversationId: string }) {
+  const isOpen = useFind((state) => state.isOpen);
+  if (!isOpen) return null;
+  return (
+    <LazyPart onFailure={closeFind}>
+      <FindBar key={conversationId} conversationId={conversationId} />
+    </LazyPart>
+  );
 }
 
 /** The dialogs that cover the page. */

@@ -234,6 +234,8 @@ const markTries = 60;
 
 /** Marks the words that were searched for in the row that was jumped to, until another place is shown. */
 function useMarkMatch(box: React.RefObject<HTMLElement | null>, hit: string | undefined): void {
+  const visit = useRoute();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: with each visit anew, for other words may be looked for in the same row
   useEffect(() => {
     const query = lastQuery();
     if (hit === undefined || query === "") return;
@@ -247,7 +249,7 @@ function useMarkMatch(box: React.RefObject<HTMLElement | null>, hit: string | un
     };
     frame = requestAnimationFrame(look);
     return () => cancelAnimationFrame(frame);
-  }, [box, hit]);
+  }, [box, hit, visit]);
   useEffect(() => clearHighlight, []);
 }
 

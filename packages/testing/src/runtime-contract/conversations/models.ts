@@ -1,3 +1,4 @@
+import type { WatchEvent } from "@parley/core/runtime";
 import { check, checkEqual } from "../../contract-case.js";
 import { gate } from "../../gate.js";
 import { pause, refuse, text, usage } from "../../provider/script.js";
@@ -51,6 +52,54 @@ export const modelCases: RuntimeTopicCase[] = [
       await world.turn(node, "3", { conversationId, model: "test/two" });
       await world.turn(node, "4", { conversationId });
       checkEqual([node.provider.calls.length, two.calls.length], [1, 3], "calls with a setting");
+    },
+  },
+  {
+    name: "a list has pinned ones first, and those of a model as they show it; a search stays in its conversation",
+    async run(world) {
+      const { node } = await twoModels(world);
+      const [a, b, c] = [world.id("a"), world.id("b"), world.id("c")];
+      await world.turn(node, "otters", { conversationId: a, model: "test/two" });
+      await world.advance(10);
+      await world.turn(node, "otters", { conversationId: b, model: "test/one" });
+      await world.advance(10);
+      await node.me.create({ id: c });
+      const heard: WatchEvent[] = [];
+      const stop = await node.me.watch((event) => heard.push(event));
+      const listed = async (query: Parameters<typeof node.me.list>[0] = {}) =>
+        (await node.me.list(query)).conversations.map(({ id }) => id);
+      checkEqual(await listed({ model: "test/two" }), [a], "of a model");
+      checkEqual(
+        await listed({ model: "test/one" }),
+        [c, b],
+        "of the default, which one without turns would use",
+      );
+      checkEqual((await node.me.set(a, { pinned: true })).pinned, true, "what setting it returns");
+      await world.until(
+        () => heard.some((event) => event.type === "conversation.updated" && event.meta.pinned === true),
+        "watchers hear of the pin",
+      );
+      stop();
+      checkEqual(await listed({ pinned: "first" }), [a, c, b], "pinned first");
+      checkEqual(await listed({ pinned: "first", limit: 1 }), [a], "a page of them");
+      checkEqual(await listed(), [c, b, a], "newest activity first");
+      checkEqual((await node.me.settings(a)).pinned, true, "its settings");
+      const lines = [];
+      for await (const line of node.me.exportLines(a)) lines.push(line);
+      const { conversation } = await node.me.importLines(lines, { id: world.id("copy") });
+      checkEqual(conversation.pinned, true, "an import of its export");
+      checkEqual((await node.me.set(a, { pinned: null })).pinned, undefined, "when it is taken away");
+      const { hits } = await node.me.search({ q: "otters", conversationId: b });
+      checkEqual(
+        hits.map(({ conversationId, seq }) => [conversationId, seq]),
+        [[b, 1]],
+        "found in one",
+      );
+      checkEqual(
+        await world.refusal(node.me.search({ q: "otters", conversationId: "nobody" }), "in an unknown one"),
+        "conversation_not_found",
+        "the code",
+      );
     },
   },
   {
