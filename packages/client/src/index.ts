@@ -37,6 +37,7 @@ export type {
   CallInput,
   ConversationState,
   Failure,
+  LogGap,
   MessageState,
   OwnResponse,
   PartState,

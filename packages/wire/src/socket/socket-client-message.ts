@@ -20,6 +20,11 @@ export type WsClientMessage =
  */
 export interface WsChatSend extends SendMessageRequest {
   readonly type: "chat.send";
+  /**
+   * Where the subscription begins, as in `chat.subscribe`; what is followed already stays as it is. `0` from a client
+   * whose message creates the conversation: it receives the whole state, and has nothing to load.
+   */
+  readonly cursor?: string | undefined;
 }
 
 /**
