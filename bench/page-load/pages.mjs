@@ -84,7 +84,7 @@ export function within(promise, otherwise, seconds = 60) {
   return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
 
-/** PASS or MISS for one of our figures beside the peer's: at most as much. */
-export function besidePeer(what, ratio) {
-  return `${ratio <= 1 ? "PASS" : "MISS"}  ${what}: ${ratio.toFixed(2)}x of the peer's (at most 1)`;
+/** PASS or MISS for one of our figures beside the peer's: at most as much, or so many times as much. */
+export function besidePeer(what, ratio, most = 1) {
+  return `${ratio <= most ? "PASS" : "MISS"}  ${what}: ${ratio.toFixed(2)}x of the peer's (at most ${most})`;
 }

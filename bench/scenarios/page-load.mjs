@@ -143,7 +143,7 @@ export const scenario = {
   title: "a page in Chromium, from an empty cache to the first answer",
   run: ({ quick, log }) =>
     withPages({ log }, async ({ browser, urls, skipped }) => {
-      const rounds = quick ? 3 : 9;
+      const rounds = quick ? 3 : 5;
       const runners = contestants
         .map((each) => ({ ...each, url: urls[each.kind] }))
         .filter(({ url }) => url !== undefined);

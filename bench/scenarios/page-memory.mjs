@@ -73,7 +73,7 @@ async function measure(browser, url, { selector, show, leave }, log) {
     const go = async (id, count) => {
       await page.evaluate(show(id, count));
       const shown = page.evaluate(untilShown(selector, `Message ${count} has`));
-      await within(shown, `conversation ${id} was not shown`, 300);
+      await within(shown, `conversation ${id} was not shown`, 600);
     };
     const openMany = async () => {
       for (let n = 0; n < opened; n += 1) {

@@ -1,4 +1,5 @@
 import { Activity, useEffect, useState } from "react";
+import { useMayWrite } from "../app/access/access.js";
 import { whenDrawn } from "../app/when-drawn.js";
 import { loadedPart } from "../ui/loading/loaded-part.js";
 import { nextConversationId } from "./next-conversation.js";
@@ -20,8 +21,9 @@ export function ConversationSlot({
   readonly isNextReady: boolean;
 }) {
   const isLoaded = usePreloaded();
-  const conversationId =
-    shown?.conversationId ?? (isNextReady && isLoaded ? nextConversationId() : undefined);
+  const mayWrite = useMayWrite();
+  const nextId = isNextReady && isLoaded && mayWrite ? nextConversationId() : undefined;
+  const conversationId = shown?.conversationId ?? nextId;
   if (conversationId === undefined) return null;
   const props = { conversationId, seq: shown?.seq, isNew: shown === undefined };
   return (
