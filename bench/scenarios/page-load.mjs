@@ -158,12 +158,10 @@ export const scenario = {
           for (const each of order) each.samples.push(await load(browser, each, way));
         }
         const table = tableOf(way, measured, rounds);
-        const budget = budgetLines(measured.find(({ kind }) => kind === "ours"));
-        tables.push(
-          tables.length === 0
-            ? { ...table, statements: [...skipped, ...table.statements, ...budget] }
-            : table,
-        );
+        // Where a network is slow, what is there when one can type is what was needed for that.
+        const budget = way === ways[2] ? budgetLines(measured.find(({ kind }) => kind === "ours")) : [];
+        const first = tables.length === 0 ? skipped : [];
+        tables.push({ ...table, statements: [...first, ...table.statements, ...budget] });
       }
       return tables;
     }),
