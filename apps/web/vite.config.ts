@@ -70,7 +70,7 @@ function framePages(): Plugin {
   };
 }
 
-/** What shows the first answer: fetched behind the shell, before anyone asks for it. */
+/** Modules that show the first answer: fetched after the shell, before they are needed. */
 const answerParts = [
   "src/conversation/conversation-view.tsx",
   "src/conversation/markdown/markdown.tsx",
@@ -126,7 +126,7 @@ const parts = [
   { name: "markdown", entry: answerParts[1] },
 ];
 
-/** Whether a part needs a module before it runs. */
+/** Returns true if a part needs a module before it runs. */
 function isNeededBy(entry: string, id: string, graph: ModuleGraph, seen = new Set<string>()): boolean {
   if (id.endsWith(entry)) return true;
   if (seen.has(id)) return false;

@@ -3,12 +3,12 @@ import { besidePeer, peerName, textOf, within, withPages } from "../page-load/pa
 import { median } from "../summarise.mjs";
 
 const limits = { usable: 150_000, answer: 350_000 };
-/** How long a person takes at least from seeing the field to Enter. */
+/** Time between the field and Enter, for a user who types. */
 const pauseMs = 1_500;
 
 /**
- * What a line of the table stands for. `words` (all words of the answer can be read) and `answered` (they are drawn as
- * markdown, too) are asked in the page whenever it has changed.
+ * Contestants, one per line of the table. `words` (all words of the answer are readable) and `answered` (they are drawn as
+ * markdown, too) are evaluated in the page whenever it has changed.
  */
 const contestants = [
   { name: "a field and a <pre>", kind: "limit", words: hasAll("#answers"), answered: hasAll("#answers") },
@@ -39,7 +39,7 @@ const ways = [
   { name: "1.6 Mbit/s, 150 ms there and back, Enter after 1.5 s", emulated: slow, pauseMs },
 ];
 
-/** Runs in the page before all else: when there was a field, when Enter was pressed, when the answer was drawn. */
+/** Returns the script that records when the field appeared, when Enter was pressed and when the answer was drawn. */
 const probe = ({ words, answered }) => `(() => {
   const seen = { waiting: {} };
   const mark = (name) => { seen[name] ??= performance.now(); seen.waiting[name]?.(); };

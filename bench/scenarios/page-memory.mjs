@@ -5,10 +5,10 @@ import { messageText } from "../page-load/servers.mjs";
 const longCount = 10_000;
 const shortCount = 100;
 const opened = 20;
-/** How long a conversation is followed after it was left. */
+/** Time for which a conversation is still followed after it was left. */
 const lingerMs = 6_000;
 
-/** How each page shows a conversation: `id` with `count` messages. `last` is what its newest message says. */
+/** Contestants, with the scripts that show the conversation `id` with `count` messages, and leave it. */
 const contestants = {
   ours: {
     name: "the page",

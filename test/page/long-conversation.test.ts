@@ -18,7 +18,7 @@ async function longConversation(stage: Stage): Promise<string> {
   return id;
 }
 
-/** What the page asks for of a conversation, and how many bytes its answers have before they are compressed. */
+/** Records the requests of the page for a conversation, and the bytes of the answers before compression. */
 function listen(tab: Tab, id: string): { readonly requests: string[]; bytes(): Promise<number> } {
   const requests: string[] = [];
   const sizes: Promise<number>[] = [];
@@ -38,7 +38,7 @@ function listen(tab: Tab, id: string): { readonly requests: string[]; bytes(): P
 
 const word = (tab: Tab, n: number) => tab.log.getByText(`Word ${n}.`, { exact: false }).first();
 
-/** Whether a message is in view. */
+/** Returns true if a message is in view. */
 async function isInView(tab: Tab, n: number): Promise<boolean> {
   const shown = await tab.log.boundingBox();
   const box = await word(tab, n)

@@ -17,7 +17,7 @@ export function ConversationSlot({
   isNextReady,
 }: {
   readonly shown: { readonly conversationId: string; readonly seq?: number | undefined } | undefined;
-  /** Whether the view of the next conversation may be made ready. */
+  /** True where the view of the next conversation may be rendered ahead. */
   readonly isNextReady: boolean;
 }) {
   const isLoaded = usePreloaded();

@@ -11,7 +11,7 @@ import type { Failure } from "../state/conversation-state.js";
 export type OutgoingMessage = SendMessageRequest & {
   readonly conversationId: string;
   readonly messageId: string;
-  /** Where to follow the conversation from once the message is durable. Absent: `follow` says. */
+  /** Cursor to follow the conversation from once the message is durable. Absent: `follow` names it. */
   readonly cursor?: string | undefined;
 };
 

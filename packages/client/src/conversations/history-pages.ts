@@ -5,29 +5,29 @@ import type { ConversationState, LogGap } from "../state/conversation-state.js";
 import type { ConversationHandle } from "./conversation-handle.js";
 import type { TurnFigures } from "./turn-figures.js";
 
-/** How many chunks a page of history has. */
+/** Chunks in a page of history. */
 export const pageSize = 200;
-/** How many chunks the largest page has that is asked for at once. */
+/** Chunks in the largest page that is requested at once. */
 const mostPerPage = 1000;
 
-/** What the pages are of, and where they go. */
+/** Dependencies of the pages. */
 export interface HistoryPagesOptions {
   readonly conversationId: string;
   readonly request: Request;
   readonly state: () => ConversationState;
   readonly change: (by: (state: ConversationState) => ConversationState) => void;
-  /** How often everything that was known was given up: a page that was asked for before may be of another log. */
+  /** Returns the number of restarts. A page that was requested before a restart may belong to another log. */
   readonly restarts: () => number;
   /** Waits for the newest page. */
   readonly untilLoaded: () => Promise<void>;
   readonly figures: TurnFigures;
-  /** How long an answer may take. */
+  /** Time that an answer may take. */
   readonly loadMs: number;
 }
 
 /**
- * Loads what of the log is not loaded yet, in any order: the state's `gaps` say what that is, and a page makes one of
- * them smaller, or splits it.
+ * Loads ranges of the log in any order: the state's `gaps` list what is not loaded, and a page makes one of them smaller,
+ * or splits it.
  */
 export function historyPages({
   conversationId: id,
@@ -48,7 +48,7 @@ export function historyPages({
     const signal = AbortSignal.timeout(loadMs);
     const page = await request("GET /conversations/:id", { params: { id }, query, signal });
     if (before !== restarts()) return;
-    // A log has no holes: one without these is not the one that was asked about.
+    // Seqs are consecutive: a log without these is not the one that was loaded before.
     if (page.chunks.length === 0) throw new ParleyRequestError("conversation_not_found", "Its log is gone");
     change((current) => applyHistory(current, page));
     figures.load(figures.turnBehind(page.latestSeq));

@@ -21,8 +21,8 @@ export type WsClientMessage =
 export interface WsChatSend extends SendMessageRequest {
   readonly type: "chat.send";
   /**
-   * Where the subscription begins, as in `chat.subscribe`; what is followed already stays as it is. `0` from a client
-   * whose message creates the conversation: it receives the whole state, and has nothing to load.
+   * Start of the subscription, as in `chat.subscribe`; an existing subscription is kept. `0` for a client whose message
+   * creates the conversation: it receives the whole state, and has nothing to load.
    */
   readonly cursor?: string | undefined;
 }

@@ -5,12 +5,12 @@ import { Button } from "../../ui/button.js";
 import { Spinner } from "../../ui/loading/spinner.js";
 import { useConversationActions } from "../conversation-context.js";
 
-/** So near to the view, a gap is filled. */
+/** Distance from the view, in pixels, within which a gap is filled. */
 const nearView = 800;
 
 /**
- * Stands between two messages that are not next to each other in the log, above the second one. Whoever comes near gets
- * the messages that follow from their side.
+ * Marks a gap between two messages that are not consecutive in the log, above the second one. When it comes near the view,
+ * it loads the messages at the end of the gap that the reader comes from.
  */
 export function GapLoader({
   box,

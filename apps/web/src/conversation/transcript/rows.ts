@@ -86,7 +86,7 @@ export interface WaitingRow {
 interface Group {
   readonly turnId: string | undefined;
   readonly messages: MessageState[];
-  /** What follows its messages is not loaded: they may not be all of the turn. */
+  /** True if the messages after these are not loaded: the turn may have more. */
   isCut: boolean;
 }
 
