@@ -70,6 +70,71 @@ function framePages(): Plugin {
   };
 }
 
+/** Modules that show the first answer: fetched after the shell, before they are needed. */
+const answerParts = [
+  "src/conversation/conversation-view.tsx",
+  "src/conversation/markdown/markdown.tsx",
+] as const;
+
+/**
+ * Names what shows an answer in a template of the document, as links of the lowest priority. The shell puts them in force
+ * once it is there: before that they would take its part of a slow network.
+ */
+function answerLinks(): Plugin {
+  return {
+    name: "parley-answer-links",
+    transformIndexHtml: {
+      order: "post",
+      handler(html, { bundle = {} }) {
+        const files = new Set<string>();
+        const add = (fileName: string) => {
+          const chunk = bundle[fileName];
+          if (chunk?.type !== "chunk" || files.has(fileName) || html.includes(fileName)) return;
+          files.add(fileName);
+          for (const imported of chunk.imports) add(imported);
+          for (const style of chunk.viteMetadata?.importedCss ?? []) files.add(style);
+        };
+        for (const part of answerParts) {
+          const chunk = Object.values(bundle).find(
+            (each) => each.type === "chunk" && each.moduleIds.some((id) => id.endsWith(part)),
+          );
+          if (chunk !== undefined) add(chunk.fileName);
+        }
+        const links = [...files].map((fileName) => {
+          const kind = fileName.endsWith(".css") ? `rel="preload" as="style"` : `rel="modulepreload"`;
+          return `<link ${kind} crossorigin fetchpriority="low" href="/${fileName}">`;
+        });
+        return [
+          { tag: "template", attrs: { id: "answer-links" }, children: links.join(""), injectTo: "body" },
+        ];
+      },
+    },
+  };
+}
+
+interface ModuleGraph {
+  getModuleInfo(id: string): { readonly importers: readonly string[] } | null;
+}
+
+/**
+ * Three files for three parts: the shell, what shows a conversation, and what draws markdown. A module that several of
+ * them need goes to the first. On a slow network, requests cost more than bytes.
+ */
+const parts = [
+  { name: "shell", entry: "src/main.tsx" },
+  { name: "conversation-view", entry: answerParts[0] },
+  { name: "markdown", entry: answerParts[1] },
+];
+
+/** Returns true if a part needs a module before it runs. */
+function isNeededBy(entry: string, id: string, graph: ModuleGraph, seen = new Set<string>()): boolean {
+  if (id.endsWith(entry)) return true;
+  if (seen.has(id)) return false;
+  seen.add(id);
+  const importers = graph.getModuleInfo(id)?.importers ?? [];
+  return importers.some((importer) => isNeededBy(entry, importer, graph, seen));
+}
+
 /** Leaves the older formats of the fonts of formulas out: every browser that runs the page reads the newest. */
 function newestFonts(): Plugin {
   return {
@@ -108,7 +173,7 @@ const apiPaths = [
 ];
 
 export default defineConfig({
-  plugins: [newestFonts(), react(), tailwindcss(), themeBootScript(), framePages()],
+  plugins: [newestFonts(), react(), tailwindcss(), themeBootScript(), framePages(), answerLinks()],
   // The client is read from its source, so that no build has to come first.
   resolve: {
     conditions: ["parley-source", "module", "browser", "development|production"],
@@ -122,6 +187,16 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 700,
+    rolldownOptions: {
+      output: {
+        codeSplitting: {
+          groups: parts.map(({ name, entry }, index) => ({
+            name: (id: string, graph: ModuleGraph) => (isNeededBy(entry, id, graph) ? name : null),
+            priority: parts.length - index,
+          })),
+        },
+      },
+    },
   },
   server: {
     host: "127.0.0.1",

@@ -156,7 +156,7 @@ async function openPage(browser, probe, network) {
       requests.set(params.requestId, { type: params.type, at: params.timestamp, bytes: 0 });
     if (method === "Network.loadingFinished") {
       const known = requests.get(params.requestId);
-      if (known) known.bytes = params.encodedDataLength;
+      if (known) Object.assign(known, { bytes: params.encodedDataLength, doneAt: params.timestamp });
     }
   };
   browser.listeners.add(listen);
@@ -174,21 +174,37 @@ async function openPage(browser, probe, network) {
       if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
       return result.value;
     },
-    async type(text) {
+    /** Types a text; a person takes some time before Enter. */
+    async type(text, pauseMs = 0) {
       await send("Input.insertText", { text });
+      if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs));
       const enter = { key: "Enter", code: "Enter", windowsVirtualKeyCode: 13, text: "\r" };
       await send("Input.dispatchKeyEvent", { type: "keyDown", ...enter });
       await send("Input.dispatchKeyEvent", { type: "keyUp", ...enter });
     },
-    /**
-     * Returns the transferred bytes of all files requested within this many milliseconds of the navigation.
-     */
+    /** Heap in use once all garbage is collected, in bytes, and what is in the document. */
+    async memory() {
+      await send("HeapProfiler.enable");
+      for (let round = 0; round < 3; round += 1) await send("HeapProfiler.collectGarbage");
+      const { usedSize } = await send("Runtime.getHeapUsage");
+      const { nodes, jsEventListeners } = await send("Memory.getDOMCounters");
+      return { heapBytes: usedSize, nodes, listeners: jsEventListeners };
+    },
+    /** Seconds that the page's main thread has worked so far. */
+    async busySeconds() {
+      await send("Performance.enable", { timeDomain: "timeTicks" });
+      const { metrics } = await send("Performance.getMetrics");
+      return metrics.find(({ name }) => name === "TaskDuration").value;
+    },
+    /** Bytes, as they travelled, of all files that were there within so many milliseconds of the navigation. */
     bytesWithin(ms) {
       const files = [...requests.values()].filter(({ type }) =>
         ["Document", "Script", "Stylesheet", "Font", "Image"].includes(type),
       );
       const from = Math.min(...files.map(({ at }) => at));
-      return files.filter(({ at }) => (at - from) * 1_000 <= ms).reduce((sum, { bytes }) => sum + bytes, 0);
+      return files
+        .filter(({ doneAt }) => (doneAt - from) * 1_000 <= ms)
+        .reduce((sum, { bytes }) => sum + bytes, 0);
     },
     async close() {
       browser.listeners.delete(listen);

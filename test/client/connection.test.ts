@@ -106,6 +106,33 @@ describe("a conversation that is followed", () => {
     expect(new Set(answers)).toEqual(new Set([200]));
   });
 
+  for (const link of ["a socket", "event streams"]) {
+    it(`is whole without a request when its message makes it, over ${link}`, async () => {
+      const live = await liveServer();
+      const asked: string[] = [];
+      const client = testClient(live.url, {
+        ...(link === "a socket" ? {} : { WebSocket: null }),
+        fetch: (input, init) => {
+          asked.push(new URL(String(input)).pathname);
+          return fetch(input, init);
+        },
+      });
+      const handle = client.connect().conversation("c1");
+      await handle.send("use the tool", { isNew: true });
+      await until(handle, ({ phase, activeTurn }) => phase === "ready" && activeTurn !== undefined);
+      live.tool.open();
+      const state = await until(handle, (each) => each.phase === "ready" && isIdle(each) && isKnown(each));
+      const fresh = await freshState(live.url, "c1");
+      expect(state.messages).toEqual(fresh.messages);
+      const { contextSize, contextWindow } = fresh;
+      expect(state).toMatchObject({ contextSize, contextWindow, meta: { title: "use the tool" } });
+      await handle.send("and once more");
+      await until(handle, (each) => isIdle(each) && lastText(each).includes("once more"));
+      const calls = asked.filter((path) => path !== "/chat" && !path.endsWith("/events"));
+      expect(calls).toEqual([]);
+    });
+  }
+
   it("is the same for one who watched and one who comes later, tools and all", async () => {
     const live = await liveServer();
     const client = testClient(live.url);
@@ -277,6 +304,33 @@ describe("a conversation that is followed", () => {
     await handle.loadEarlier();
     const { messages, hasEarlier } = handle.getState();
     expect(hasEarlier).toBe(false);
+    expect(messages.map(({ id }) => id)).toEqual(Array.from({ length: 900 }, (_, index) => `m${index + 1}`));
+  });
+
+  it("loads a page around a place, says what is missing, and fills that from either side", async () => {
+    const live = await liveServer();
+    const client = testClient(live.url);
+    await client.importConversation(longConversation());
+    const handle = client.connect().conversation("long");
+    await handle.loadAround(300);
+    const gaps = [
+      { afterSeq: 0, beforeSeq: 201 },
+      { afterSeq: 399, beforeSeq: 701 },
+    ];
+    expect(handle.getState()).toMatchObject({ oldestSeq: 201, hasEarlier: true, gaps });
+    // What is loaded, or is not there, is not asked for.
+    const before = handle.getState();
+    for (const seq of [201, 399, 701, 900, 2_000]) await handle.loadAround(seq);
+    expect(handle.getState()).toBe(before);
+    const [, gap] = handle.getState().gaps;
+    if (gap === undefined) throw new Error("There is no gap");
+    await Promise.all([handle.loadGap(gap, "first", 50), handle.loadGap(gap, "last", 50)]);
+    expect(handle.getState().gaps).toEqual([gaps[0], { afterSeq: 449, beforeSeq: 651 }]);
+    await handle.loadEarlier(50);
+    expect(handle.getState().oldestSeq).toBe(151);
+    await handle.loadThrough(1);
+    const { messages, ...whole } = handle.getState();
+    expect(whole).toMatchObject({ gaps: [], hasEarlier: false });
     expect(messages.map(({ id }) => id)).toEqual(Array.from({ length: 900 }, (_, index) => `m${index + 1}`));
   });
 

@@ -1,7 +1,9 @@
 import { expect, it } from "vitest";
 import { answered, asked, exportOf } from "./prepared-conversation.js";
 import { describePage } from "./stage.js";
-import { patience } from "./tab.js";
+import { patience, type Tab } from "./tab.js";
+
+const entryOf = (tab: Tab, title: string) => tab.list.getByRole("link", { name: title });
 
 // No configuration: the view of a user who has just typed `npm start`.
 describePage("the page on a first visit", {}, (stage) => {
@@ -49,6 +51,32 @@ describePage("the page on a first visit", {}, (stage) => {
     await tab.questions.getByText("hello there", { exact: true }).waitFor();
     await tab.ended(1);
     expect(held.asked()).toBe(2);
+  });
+
+  it("asks for nothing about a conversation that it has just made, however soon Enter comes", async () => {
+    for (const pause of [true, false]) {
+      const tab = await stage().open();
+      await tab.composer.waitFor();
+      // With a pause, everything that a page asks for at its start is there.
+      if (pause) await tab.page.waitForLoadState("networkidle");
+      const asked: string[] = [];
+      tab.page.on("request", (request) => {
+        const { pathname, search } = new URL(request.url());
+        if (["fetch", "xhr"].includes(request.resourceType()))
+          asked.push(`${request.method()} ${pathname}${search}`);
+      });
+      const id = await tab.begin("hello there");
+      await tab.ended(1);
+      await entryOf(tab, "hello there").first().waitFor();
+      await tab.page.waitForLoadState("networkidle");
+      expect(asked.filter((request) => request.includes(id))).toEqual([]);
+      if (pause) expect(asked).toEqual([]);
+      // What it was told is the whole state: as a page has it that loads the conversation.
+      const told = await tab.log.innerText();
+      await tab.page.reload();
+      await tab.ended(1);
+      await expect.poll(() => tab.log.innerText(), patience).toBe(told);
+    }
   });
 
   it("begins with an example, and shows its tool and the result", async () => {

@@ -10,6 +10,10 @@ import { followTheme } from "./app/theme.js";
 import { commitDeletesOnLeave } from "./list/conversation-actions.js";
 import "./styles.css";
 
+// What shows an answer is fetched while the page is drawn, and run behind that.
+const answerLinks = document.getElementById("answer-links");
+if (answerLinks instanceof HTMLTemplateElement) document.head.append(answerLinks.content);
+
 const client = createClient({ url: location.origin, schedule: steadyPace(), storage: browserStorage() });
 void askAccess(client);
 followTheme();

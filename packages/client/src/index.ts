@@ -41,6 +41,7 @@ export type {
   CallInput,
   ConversationState,
   Failure,
+  LogGap,
   MessageState,
   OwnResponse,
   PartState,

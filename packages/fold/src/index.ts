@@ -36,6 +36,8 @@ export { fileChunk, inlineFileChunk, isFileChunk, sizeText, userText } from "./f
 export { inputChunk } from "./input-chunk.js";
 export { knownUsage } from "./known-usage.js";
 export {
+  gapsOf,
+  type LogGap,
   logOf,
   type MessageLog,
   messagesOf,

@@ -29,6 +29,33 @@ export function messagesOf(log: MessageLog): readonly FoldedMessage[] {
   return all;
 }
 
+/** A range of the log that is not loaded, before messages that are: all seqs between these two. */
+export interface LogGap {
+  /** The last loaded seq before the range; 0 if there is none. */
+  readonly afterSeq: number;
+  /** The first loaded seq after the range. */
+  readonly beforeSeq: number;
+}
+
+const gapsFound = new WeakMap<readonly FoldedMessage[], readonly LogGap[]>();
+
+/** Returns the ranges that are not loaded, ascending: seqs are consecutive. Computed once per list of messages. */
+export function gapsOf({ committed }: MessageLog): readonly LogGap[] {
+  const known = gapsFound.get(committed);
+  if (known !== undefined) return known;
+  const gaps: LogGap[] = [];
+  let afterSeq = 0;
+  for (const { parts } of committed) {
+    for (const { seq } of parts) {
+      if (seq === undefined) continue;
+      if (seq > afterSeq + 1) gaps.push({ afterSeq, beforeSeq: seq });
+      afterSeq = seq;
+    }
+  }
+  gapsFound.set(committed, gaps);
+  return gaps;
+}
+
 /** Creates the log from a list of messages. */
 export function logOf(messages: readonly FoldedMessage[]): MessageLog {
   return {

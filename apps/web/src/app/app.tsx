@@ -4,7 +4,7 @@ import { Compass, ServerOff, TriangleAlert } from "lucide-react";
 import { lazy, Suspense, useEffect } from "react";
 import { ArtifactSlot } from "../artifacts/artifact-slot.js";
 import { composerId } from "../composer/focus-composer.js";
-import { ConversationPart, preloadAnswer } from "../conversation/conversation-part.js";
+import { ConversationSlot } from "../conversation/conversation-part.js";
 import { FileDropLayer } from "../files/file-drop.js";
 import { useTurnEnds } from "../list/use-turn-ends.js";
 import { useLeavingTemporary } from "../temporary/use-temporary.js";
@@ -22,7 +22,6 @@ import { Sidebar } from "./layout/sidebar.js";
 import { useTabTitle } from "./page-title.js";
 import { conversationPath, navigate, useRoute } from "./router.js";
 import { Toasts } from "./toasts.js";
-import { whenDrawn } from "./when-drawn.js";
 
 const LoginView = lazy(async () => ({ default: (await import("./access/login-view.js")).LoginView }));
 
@@ -61,8 +60,6 @@ function Page() {
   usePageCommands();
   useTabTitle();
   useEffect(() => connection.onOpenRequest((id) => navigate(conversationPath(id))), [connection]);
-  // What the first answer needs is fetched while the first question is typed.
-  useEffect(() => whenDrawn(preloadAnswer), []);
   return (
     <div className="flex h-dvh flex-col pt-[env(safe-area-inset-top)] pr-[env(safe-area-inset-right)] pl-[env(safe-area-inset-left)]">
       <a
@@ -75,19 +72,17 @@ function Page() {
       <TurnEnds />
       <div className="flex min-h-0 flex-1">
         <Sidebar />
-        {route.name === "conversation" ? (
-          <ConversationPart
-            key={route.conversationId}
-            conversationId={route.conversationId}
-            seq={route.seq}
-          />
-        ) : route.name === "new" ? (
+        {route.name === "new" ? (
           <Welcome />
         ) : route.name === "settings" ? (
           <SettingsPart section={route.section} />
-        ) : (
+        ) : route.name === "unknown" ? (
           <NotFound />
-        )}
+        ) : null}
+        <ConversationSlot
+          shown={route.name === "conversation" ? route : undefined}
+          isNextReady={route.name === "new"}
+        />
         {conversationId !== undefined && <InspectorSlot conversationId={conversationId} />}
         {conversationId !== undefined && <ArtifactSlot key={`artifact of ${conversationId}`} />}
       </div>

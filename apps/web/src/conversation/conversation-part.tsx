@@ -1,19 +1,67 @@
+import { Activity, useEffect, useState } from "react";
+import { useMayWrite } from "../app/access/access.js";
+import { whenDrawn } from "../app/when-drawn.js";
 import { loadedPart } from "../ui/loading/loaded-part.js";
-import type { ConversationViewProps } from "./conversation-view.js";
+import { nextConversationId } from "./next-conversation.js";
 import { OpeningConversation } from "./opening-conversation.js";
 import { preloadMarkdown } from "./parts/answer-text.js";
 
 const view = loadedPart(async () => (await import("./conversation-view.js")).ConversationView);
 
-/** One conversation. Its code comes after the shell; until then, what was just said is shown. */
-export function ConversationPart(props: ConversationViewProps) {
-  return <view.Part {...props} fallback={<OpeningConversation conversationId={props.conversationId} />} />;
+/**
+ * The conversation that is shown. Its code comes after the shell; until then, what was just said is shown. Where none
+ * is shown and the next one begins, its view is made ready when there is time, and drawn when it is gone to.
+ */
+export function ConversationSlot({
+  shown,
+  isNextReady,
+}: {
+  readonly shown: { readonly conversationId: string; readonly seq?: number | undefined } | undefined;
+  /** True where the view of the next conversation may be rendered ahead. */
+  readonly isNextReady: boolean;
+}) {
+  const isLoaded = usePreloaded();
+  const mayWrite = useMayWrite();
+  const nextId = isNextReady && isLoaded && mayWrite ? nextConversationId() : undefined;
+  const conversationId = shown?.conversationId ?? nextId;
+  if (conversationId === undefined) return null;
+  const props = { conversationId, seq: shown?.seq, isNew: shown === undefined };
+  return (
+    <Activity key={conversationId} mode={shown === undefined ? "hidden" : "visible"}>
+      <view.Part {...props} fallback={<OpeningConversation conversationId={conversationId} />} />
+    </Activity>
+  );
+}
+
+/** Fetches what the first answer needs while the first question is typed. True once it is there. */
+function usePreloaded(): boolean {
+  const [isLoaded, setLoaded] = useState(false);
+  useEffect(() => {
+    let isLeft = false;
+    const forget = whenDrawn(() => {
+      preloadMarkdown();
+      preloadView().then((isThere) => {
+        if (isThere && !isLeft) setLoaded(true);
+      });
+    });
+    return () => {
+      isLeft = true;
+      forget();
+    };
+  }, []);
+  return isLoaded;
+}
+
+function preloadView(): Promise<boolean> {
+  return view.preload().then(
+    () => true,
+    // It is asked for again when there is something to show.
+    () => false,
+  );
 }
 
 /** Fetches what shows a conversation and what draws its answers, before there is one. */
 export function preloadAnswer(): void {
-  view.preload().catch(() => {
-    // It is asked for again when there is something to show.
-  });
+  void preloadView();
   preloadMarkdown();
 }

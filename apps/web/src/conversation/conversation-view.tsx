@@ -33,10 +33,12 @@ export interface ConversationViewProps {
   readonly conversationId: string;
   /** A place in the log to show. */
   readonly seq?: number | undefined;
+  /** It does not exist yet, and nothing of it is on its way. */
+  readonly isNew?: boolean | undefined;
 }
 
 /** One conversation: its header, its messages and the composer. */
-export function ConversationView({ conversationId, seq }: ConversationViewProps) {
+export function ConversationView({ conversationId, seq, isNew = false }: ConversationViewProps) {
   const { state, handle } = useConversation(conversationId);
   const mayWrite = useMayWrite();
   const family = useFamily(conversationId, state.meta);
@@ -73,7 +75,7 @@ export function ConversationView({ conversationId, seq }: ConversationViewProps)
           <Missing />
         ) : state.phase === "failed" && state.messages.length === 0 ? (
           <Failed state={state} onRetry={() => handle.reload()} />
-        ) : state.phase === "loading" && state.messages.length === 0 ? (
+        ) : state.phase === "loading" && state.messages.length === 0 && !isNew ? (
           <Loading />
         ) : (
           <Transcript state={state} seq={seq} />

@@ -8,6 +8,14 @@ import { type FamilyFound, readFamily } from "./read-family.js";
 /** What was found, by each of its members: whoever switches to another branch sees the switcher at once. */
 const found = new Map<string, FamilyFound>();
 
+/** Conversations that this page has made, and that have had no branches since. */
+const begun = new Set<string>();
+
+/** Takes note of a conversation that this page makes: there is nothing to ask the server about its branches. */
+export function beginFamily(conversationId: string): void {
+  begun.add(conversationId);
+}
+
 /** The conversations that share a log with this one, as they are now. */
 export function useFamily(conversationId: string, meta: ConversationMeta | undefined): FamilyFound {
   const client = useClient();
@@ -28,6 +36,9 @@ export function useFamily(conversationId: string, meta: ConversationMeta | undef
   // biome-ignore lint/correctness/useExhaustiveDependencies: of the metadata, only where it came from counts
   useEffect(() => {
     if (meta === undefined || !isReady) return;
+    const isAlone = listed === "" || listed === meta.id;
+    if (isAlone && begun.has(meta.id)) return;
+    begun.delete(meta.id);
     let isLeft = false;
     readFamily(meta, familySource(client)).then(
       (read) => {

@@ -19,10 +19,12 @@ import { SettingPickers } from "../composer/setting-pickers.js";
 import { takeMessage } from "../composer/take-message.js";
 import { usePaste } from "../composer/use-paste.js";
 import { preloadAnswer } from "../conversation/conversation-part.js";
+import { nextConversationId, renewConversationId } from "../conversation/next-conversation.js";
 import { AttachButton } from "../files/attach-button.js";
 import { AttachmentList } from "../files/attachment-list.js";
 import { draftUploads } from "../files/draft-files.js";
 import { useAttachments } from "../files/use-attachments.js";
+import { beginFamily } from "../list/use-family.js";
 import { enterTemporary } from "../temporary/leave-temporary.js";
 import { NewTemporaryNote } from "../temporary/temporary-banner.js";
 import { TemporaryToggle, takeNewTemporary, useNewTemporary } from "../temporary/temporary-toggle.js";
@@ -219,15 +221,17 @@ function useStart(): (text: string, files?: readonly UploadInfo[]) => void {
   const connection = useConnection();
   return useCallback(
     (text, files) => {
-      const id = newId();
+      const id = nextConversationId();
       const temporary = takeNewTemporary() ? true : undefined;
       const send = () => {
         const handle = connection.conversation(id);
+        beginFamily(id);
         // If it fails, the message itself shows that, and why.
         const done = () => handle.release();
-        handle.send(text, { messageId: newId(), files, temporary }).then(done, done);
+        handle.send(text, { messageId: newId(), files, temporary, isNew: true }).then(done, done);
         if (temporary) enterTemporary(client, id);
         navigate(conversationPath(id));
+        renewConversationId();
       };
       const settings = takeNewSettings();
       if (settings === undefined) {
@@ -237,6 +241,7 @@ function useStart(): (text: string, files?: readonly UploadInfo[]) => void {
       client
         .request("POST /conversations", { body: { id, ...settings, temporary } })
         .then(send, (error: unknown) => {
+          renewConversationId();
           putBack(newDraft, text);
           useNewTemporary.setState({ isOn: temporary === true });
           draftUploads(client, newDraft).restore(files ?? []);

@@ -62,8 +62,10 @@ export class EventLink implements Link {
     }
   }
 
-  send(message: OutgoingMessage, signal: AbortSignal): Promise<MessageReceipt> {
-    return sendMessage(this.#options.call, message, signal);
+  async send({ cursor, ...message }: OutgoingMessage, signal: AbortSignal): Promise<MessageReceipt> {
+    const receipt = await sendMessage(this.#options.call, message, signal);
+    if (cursor !== undefined && !signal.aborted) this.follow(message.conversationId, cursor);
+    return receipt;
   }
 
   get #backoff() {

@@ -11,6 +11,8 @@ import type { Failure } from "../state/conversation-state.js";
 export type OutgoingMessage = SendMessageRequest & {
   readonly conversationId: string;
   readonly messageId: string;
+  /** Cursor to follow the conversation from once the message is durable. Absent: `follow` names it. */
+  readonly cursor?: string | undefined;
 };
 
 /** Transport of followed conversations: a socket, or an event stream for each. */

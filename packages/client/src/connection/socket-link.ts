@@ -87,6 +87,10 @@ export class SocketLink implements Link {
 
   follow(conversationId: string, cursor: string): void {
     this.#say({ type: "chat.subscribe", conversationId, cursor });
+    this.#followQueue(conversationId);
+  }
+
+  #followQueue(conversationId: string): void {
     this.#say({ type: "subscribe", surfaceId: queueSurface, conversationId });
   }
 
@@ -107,6 +111,7 @@ export class SocketLink implements Link {
         if (this.#unanswered.get(message.messageId) === sending) this.#unanswered.delete(message.messageId);
       });
       this.#say({ type: "chat.send", ...message });
+      if (message.cursor !== undefined) this.#followQueue(message.conversationId);
     });
   }
 

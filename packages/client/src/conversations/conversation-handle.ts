@@ -12,7 +12,7 @@ import type {
   StopResponse,
   UploadInfo,
 } from "@parley/wire";
-import type { ConversationState } from "../state/conversation-state.js";
+import type { ConversationState, LogGap } from "../state/conversation-state.js";
 
 /** Options of a message. */
 export interface SendOptions {
@@ -32,6 +32,11 @@ export interface SendOptions {
   readonly temporary?: boolean | undefined;
   /** Uploaded files, which follow the text in this order. The text may then be empty. */
   readonly files?: readonly UploadInfo[] | undefined;
+  /**
+   * True for the first message of a conversation whose id the caller has just made: the message creates it, and it is
+   * followed from its beginning. Nothing is loaded.
+   */
+  readonly isNew?: boolean | undefined;
 }
 
 /**
@@ -86,8 +91,12 @@ export interface ConversationHandle extends InputAnswers {
   stop(): Promise<StopResponse>;
   /** Loads the page before the oldest message. */
   loadEarlier(limit?: number): Promise<void>;
-  /** Loads as many pages as it takes to hold this seq. */
+  /** Loads everything from this seq to the newest message, page by page. */
   loadThrough(seq: number): Promise<void>;
+  /** Loads a page around this seq, wherever it is. What lies between that and what was loaded is in the state's `gaps`. */
+  loadAround(seq: number): Promise<void>;
+  /** Loads a page of one of the state's `gaps`: its first messages, or its last. */
+  loadGap(gap: LogGap, part: "first" | "last", limit?: number): Promise<void>;
   /** Loads everything again, after a failure. */
   reload(): void;
   /** Releases the handle. The conversation is followed until its last holder has released it. */

@@ -1,5 +1,4 @@
-import { pageCursor } from "@parley/fold";
-import type { ConversationMeta, HistoryResponse, QueuePayload, WsChatSnapshot } from "@parley/wire";
+import type { ConversationMeta, QueuePayload, WsChatSnapshot } from "@parley/wire";
 import { backoffMs } from "../connection/backoff.js";
 import type { Link, Listener } from "../connection/link.js";
 import type { ConnectionPace } from "../connection/pace.js";
@@ -8,23 +7,16 @@ import type { OutboxStorage } from "../outbox/outbox-storage.js";
 import { abortAfter, type Request } from "../requests/request.js";
 import { toFailure } from "../requests/request-error.js";
 import { applyDetail, applyFrame } from "../state/apply-frame.js";
-import {
-  applyHistory,
-  applyLoadFailure,
-  applyLoadingEarlier,
-  applyMeta,
-  applyQueue,
-} from "../state/apply-history.js";
+import { applyHistory, applyLoadFailure, applyMeta, applyQueue, applyReady } from "../state/apply-history.js";
 import { applyRestart } from "../state/apply-send.js";
 import type { ConversationState, Failure } from "../state/conversation-state.js";
 import { initialState } from "../state/fold.js";
 import type { ConversationHandle } from "./conversation-handle.js";
+import { historyPages, pageSize } from "./history-pages.js";
 import { inputAnswers } from "./input-answers.js";
 import { createStore, type Schedule, type Store } from "./store.js";
 import { TurnFigures } from "./turn-figures.js";
 
-/** Chunks in a page of history. */
-const pageSize = 200;
 /** Delay between a snapshot and the request for the figures of missed turns. */
 const figuresAfterMs = 100;
 
@@ -56,7 +48,6 @@ export class FollowedConversation implements Listener {
   #isStarted = false;
   #loading: Promise<void> | undefined;
   #loadAbort: AbortController | undefined;
-  #earlier: Promise<void> | undefined;
   /** Cursor to follow from before the first snapshot. */
   #start: string | undefined;
   /** True once this subscription has received its snapshot. */
@@ -64,6 +55,8 @@ export class FollowedConversation implements Listener {
   /** True once the queue was published since the link is up: that queue is newer than the one of a snapshot. */
   #isQueueTold = false;
   readonly #figures: TurnFigures;
+  /** Number of restarts, each of which discards everything that is loaded. */
+  #restarts = 0;
   #attempt = 0;
   readonly #timers = new Set<ReturnType<typeof setTimeout>>();
 
@@ -73,27 +66,23 @@ export class FollowedConversation implements Listener {
     this.#store = createStore(initialState(id), env.schedule);
     const params = { id };
     const { request } = env;
-    this.#outbox = new Outbox({
+    const shared = {
+      ...env,
       conversationId: id,
-      link: env.link,
-      request,
-      storage: env.storage,
-      attemptMs: env.pace.loadMs,
-      backoffMs: (attempt) => this.#backoff(attempt),
-      now: env.now,
       state: this.#store.get,
-      change: (by) => this.#change(by),
-      // A conversation that a message creates did not exist before.
-      onOutcome: () => this.#loadIfMissing(),
-    });
-    this.#figures = new TurnFigures({
-      conversationId: id,
-      request,
-      state: this.#store.get,
-      change: (by) => this.#change(by),
-      isWanted: () => this.#isStarted,
+      change: (by: (state: ConversationState) => ConversationState) => this.#change(by),
       loadMs: env.pace.loadMs,
+    };
+    this.#outbox = new Outbox({
+      ...shared,
+      backoffMs: (attempt) => this.#backoff(attempt),
+      onOutcome: (followedFrom) => {
+        if (followedFrom !== undefined && this.#start === undefined) this.#begin(followedFrom);
+        // A conversation that a message creates did not exist before.
+        this.#loadIfMissing();
+      },
     });
+    this.#figures = new TurnFigures({ ...shared, isWanted: () => this.#isStarted });
     this.handle = {
       id,
       getState: this.#store.get,
@@ -107,14 +96,13 @@ export class FollowedConversation implements Listener {
         request("DELETE /conversations/:id/queue/:messageId", { params: { id, messageId } }),
       resumeQueue: () => request("POST /conversations/:id/queue/resume", { params }),
       stop: () => request("POST /conversations/:id/stop", { params }),
-      ...inputAnswers({
-        conversationId: id,
-        request,
-        change: (by) => this.#change(by),
-        timeoutMs: env.pace.loadMs,
+      ...inputAnswers(shared),
+      ...historyPages({
+        ...shared,
+        restarts: () => this.#restarts,
+        untilLoaded: () => this.#untilLoaded(),
+        figures: this.#figures,
       }),
-      loadEarlier: (limit) => this.#loadEarlier(limit),
-      loadThrough: (seq) => this.#loadThrough(seq),
       reload: () => this.#reload(),
       release,
     };
@@ -186,7 +174,8 @@ export class FollowedConversation implements Listener {
     this.#later(figuresAfterMs, () => this.#figures.load());
     this.#change((state) => {
       const queue = this.#isQueueTold ? state.queue : snapshot.queue;
-      return applyFrame(state, { ...snapshot, queue });
+      const joined = applyFrame(state, { ...snapshot, queue });
+      return this.#start === undefined ? joined : applyReady(joined);
     });
   }
 
@@ -207,8 +196,10 @@ export class FollowedConversation implements Listener {
   onMeta(meta: Parameters<Listener["onMeta"]>[0]): void {
     const before = this.#state.meta;
     this.#change((state) => applyMeta(state, meta));
-    if (this.#start === undefined) this.#loadIfMissing();
-    else if (before !== undefined && modelOf(before) !== modelOf(meta)) void this.#loadWindow();
+    if (this.#start === undefined) {
+      // What is under way may have made it, and says with its receipt whether there is anything to load.
+      if (!this.#outbox.isBusy) this.#loadIfMissing();
+    } else if (before !== undefined && modelOf(before) !== modelOf(meta)) void this.#loadWindow();
   }
 
   onRemoved(): void {
@@ -219,7 +210,15 @@ export class FollowedConversation implements Listener {
     };
     this.#start = undefined;
     this.#isJoined = false;
+    this.#restarts += 1;
     this.#change((state) => applyLoadFailure(applyRestart(state), error));
+  }
+
+  /** Follows it from this cursor. Nothing before the cursor is missing. */
+  #begin(cursor: string): void {
+    this.#start = cursor;
+    if (this.#isJoined) this.#change(applyReady);
+    this.#outbox.adopt();
   }
 
   /** Loads it unless a message is pending: a conversation that begins with a message is loaded with its receipt. */
@@ -264,7 +263,7 @@ export class FollowedConversation implements Listener {
       ]);
       if (this.#loadAbort !== abort) return;
       this.#attempt = 0;
-      this.#start = page.cursor ?? pageCursor(page.chunks) ?? "0";
+      this.#start = page.cursor ?? "0";
       this.#change((state) => applyHistory(applyDetail(state, detail), page));
       this.#outbox.adopt();
       this.#follow();
@@ -288,6 +287,7 @@ export class FollowedConversation implements Listener {
     this.#isJoined = false;
     this.#env.link.unfollow(this.id);
     this.#change(applyRestart);
+    this.#restarts += 1;
     if (this.#isStarted) void this.#load();
   }
 
@@ -304,36 +304,6 @@ export class FollowedConversation implements Listener {
     }
   }
 
-  #loadEarlier(limit = pageSize): Promise<void> {
-    this.#earlier ??= this.#loadPage(limit).finally(() => {
-      this.#earlier = undefined;
-    });
-    return this.#earlier;
-  }
-
-  async #loadPage(limit: number): Promise<void> {
-    if (this.#state.phase === "loading") await this.#untilLoaded();
-    const { oldestSeq, hasEarlier } = this.#state;
-    if (!hasEarlier) return;
-    this.#change((state) => applyLoadingEarlier(state, true));
-    const oldestKnown = this.#figures.oldestKnownTurn();
-    let page: HistoryResponse | undefined;
-    try {
-      const query = { limit, open: true, beforeSeq: oldestSeq };
-      const signal = AbortSignal.timeout(this.#env.pace.loadMs);
-      page = await this.#env.request("GET /conversations/:id", { params: { id: this.id }, query, signal });
-    } finally {
-      const loaded = page;
-      this.#change((state) =>
-        // It may have been loaded again meanwhile, and hold another window.
-        loaded === undefined || state.oldestSeq !== oldestSeq
-          ? applyLoadingEarlier(state, false)
-          : applyHistory(state, loaded),
-      );
-    }
-    this.#figures.load(oldestKnown);
-  }
-
   /** Waits for the newest page: for one that is not requested yet, and for one that replaces another. */
   async #untilLoaded(): Promise<void> {
     let loading: Promise<void> | undefined;
@@ -341,15 +311,6 @@ export class FollowedConversation implements Listener {
       loading = this.#loading;
       await loading;
     } while (loading !== this.#loading);
-  }
-
-  async #loadThrough(seq: number): Promise<void> {
-    await this.#untilLoaded();
-    while (this.#state.hasEarlier && (this.#state.oldestSeq ?? 0) > seq) {
-      const before = this.#state.oldestSeq;
-      await this.#loadEarlier(Math.min(1000, Math.max(pageSize, (before ?? 0) - seq)));
-      if (this.#state.oldestSeq === before) return;
-    }
   }
 
   #backoff(attempt: number): number {

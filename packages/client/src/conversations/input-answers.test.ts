@@ -29,7 +29,7 @@ function answering(serve: () => Promise<unknown>) {
     change: (by) => {
       state = by(state);
     },
-    timeoutMs: 10_000,
+    loadMs: 10_000,
   });
   return { answers, calls, own: () => state.responses.q1 };
 }

@@ -11,18 +11,18 @@ export interface InputAnswersOptions {
   readonly request: Request;
   readonly change: (by: (state: ConversationState) => ConversationState) => void;
   /** A response without an answer for this long has failed. */
-  readonly timeoutMs: number;
+  readonly loadMs: number;
 }
 
 /** Makes the calls that answer requests of one conversation, and keeps their outcome in its state. */
 export function inputAnswers(options: InputAnswersOptions): InputAnswers {
-  const { conversationId, change, timeoutMs } = options;
+  const { conversationId, change, loadMs } = options;
   const respond = async (requestId: string, answer: RespondRequest): Promise<RespondResponse> => {
     const put = (outcome: Omit<OwnResponse, "requestId" | "answer">) =>
       change((state) => applyResponse(state, { requestId, answer, ...outcome }));
     put({ status: "sending" });
     try {
-      const signal = AbortSignal.timeout(timeoutMs);
+      const signal = AbortSignal.timeout(loadMs);
       const params = { id: conversationId, requestId };
       const name = "POST /conversations/:id/pending/:requestId";
       const receipt = await options.request(name, { params, body: answer, signal });

@@ -41,11 +41,16 @@ export class TurnFigures {
     this.#loading = this.#loading.then(() => this.#loadMissing(before));
   }
 
-  /** Returns the first loaded turn that is known to have ended: those before it were not requested yet. */
-  oldestKnownTurn(): string | undefined {
-    const { messages, turns } = this.#options.state();
-    const isKnown = ({ turnId }: MessageState) => turnId !== undefined && turns[turnId]?.reason !== undefined;
-    return messages.find(isKnown)?.turnId;
+  /**
+   * Returns the turn before which to request the figures of a page that ends with this seq: the first turn behind the page
+   * that is known to have ended. Before a gap there is none, and the last turn of the page is used.
+   */
+  turnBehind(seq: number): string | undefined {
+    const { messages, turns, gaps } = this.#options.state();
+    const isCut = gaps.some(({ afterSeq }) => afterSeq === seq);
+    const isIt = ({ turnId = "", firstSeq = 0, lastSeq = 0 }: MessageState) =>
+      isCut ? lastSeq >= seq && turnId !== "" : firstSeq > seq && turns[turnId]?.reason !== undefined;
+    return messages.find(isIt)?.turnId;
   }
 
   async #loadMissing(before: string | undefined): Promise<void> {

@@ -10,7 +10,7 @@ import { conversationId } from "../state/frames.test-support.js";
 import { Outbox } from "./outbox.js";
 import type { OutboxStorage, StoredMessage } from "./outbox-storage.js";
 
-const attemptMs = 30_000;
+const loadMs = 30_000;
 const backoffMs = 1_000;
 const away = new ParleyRequestError("network", "The server cannot be reached");
 
@@ -73,7 +73,7 @@ beforeEach(() => {
     link,
     request: request as unknown as Request,
     storage,
-    attemptMs,
+    loadMs,
     backoffMs: () => backoffMs,
     now: () => 7,
     state: () => state,
@@ -169,7 +169,7 @@ describe("the outbox", () => {
     isOpen = false;
     const sent = outbox.send("First", { messageId: "m1" });
     const canceled = outbox.send("Second", { messageId: "m2" });
-    await vi.advanceTimersByTimeAsync(attemptMs * 10);
+    await vi.advanceTimersByTimeAsync(loadMs * 10);
     outbox.cancel("m2");
     expect(asked).toEqual([]);
     isOpen = true;
@@ -196,7 +196,7 @@ describe("the outbox", () => {
   it("gives up an attempt that takes too long, and makes another", async () => {
     replies = [new Promise(() => {})];
     const sent = outbox.send("First", { messageId: "m1" });
-    await vi.advanceTimersByTimeAsync(attemptMs - 1);
+    await vi.advanceTimersByTimeAsync(loadMs - 1);
     expect(asked).toHaveLength(1);
     await vi.advanceTimersByTimeAsync(1 + backoffMs);
     expect(await sent).toMatchObject({ messageId: "m1" });

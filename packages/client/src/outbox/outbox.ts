@@ -43,13 +43,13 @@ export interface OutboxOptions {
   readonly request: Request;
   readonly storage: OutboxStorage | undefined;
   /** Time that an attempt may take. Then another one is made, so that later messages do not wait for one that hangs. */
-  readonly attemptMs: number;
+  readonly loadMs: number;
   readonly backoffMs: (attempt: number) => number;
   readonly now: () => number;
   readonly state: () => ConversationState;
   readonly change: (by: (state: ConversationState) => ConversationState) => void;
-  /** Called when a message has an outcome, good or bad. */
-  readonly onOutcome: () => void;
+  /** Called when a message has an outcome, good or bad; with the cursor that it is followed from, if it was sent with one. */
+  readonly onOutcome: (followedFrom?: string) => void;
 }
 
 /**
@@ -82,12 +82,13 @@ export class Outbox {
   }
 
   send(text: string, options: SendOptions = {}): Promise<MessageReceipt> {
-    const { messageId = newMessageId(), ifBusy = "reject", files, ...choices } = options;
+    const { messageId = newMessageId(), ifBusy = "reject", files, isNew, ...choices } = options;
     const { conversationId, now } = this.#options;
     const known = this.#find(messageId);
     if (known !== undefined) return known.receipt;
     const parts = files?.map(({ id }) => ({ type: "file" as const, uploadId: id }));
-    const chosen = omitUndefined({ ...choices, files, parts });
+    const cursor = isNew === true ? "0" : undefined;
+    const chosen = omitUndefined({ ...choices, files, parts, cursor });
     return this.#add({ ...chosen, conversationId, messageId, message: text, ifBusy, createdAt: now() });
   }
 
@@ -186,7 +187,7 @@ export class Outbox {
     this.#options.storage?.remove(entry.message.messageId);
     this.#options.change((state) => applyReceipt(state, receipt));
     entry.resolve(receipt);
-    this.#options.onOutcome();
+    this.#options.onOutcome(entry.message.cursor);
   }
 
   #fail(entry: Entry, error: Failure): void {
@@ -251,7 +252,7 @@ export class Outbox {
     const abort = new AbortController();
     const { signal } = abort;
     this.#attempt = abort;
-    const timer = abortAfter(this.#options.attemptMs, abort);
+    const timer = abortAfter(this.#options.loadMs, abort);
     try {
       // A custom `fetch` may ignore the signal.
       const givenUp = new Promise<never>((_, reject) => {

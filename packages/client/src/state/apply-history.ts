@@ -23,8 +23,14 @@ import { change, changeConversation } from "./fold.js";
 
 /** Returns the state after a page of history, whenever it arrives. With the first one the conversation is `ready`. */
 export function applyHistory(state: ConversationState, page: HistoryResponse): ConversationState {
-  const next = changeConversation(state, (conversation) => withRows(conversation, page.chunks, undefined));
-  return change(next, (fold) => {
+  return applyReady(
+    changeConversation(state, (conversation) => withRows(conversation, page.chunks, undefined)),
+  );
+}
+
+/** The state of a conversation that is loaded, or that is followed from its beginning. */
+export function applyReady(state: ConversationState): ConversationState {
+  return change(state, (fold) => {
     if (fold.phase === "ready" && !fold.loadingEarlier) return fold;
     return { ...fold, phase: "ready", error: undefined, loadingEarlier: false };
   });

@@ -1,4 +1,4 @@
-import type { Failure, FoldedMessage, TurnState } from "@parley/fold";
+import type { Failure, FoldedMessage, LogGap, TurnState } from "@parley/fold";
 import type {
   ActiveTurn,
   ConversationMeta,
@@ -14,7 +14,7 @@ import type {
   UploadInfo,
 } from "@parley/wire";
 
-export type { Failure, PartState, StepState, SubscriptionFrame, TurnState } from "@parley/fold";
+export type { Failure, LogGap, PartState, StepState, SubscriptionFrame, TurnState } from "@parley/fold";
 
 /**
  * A conversation as a page shows it. Immutable: every change makes a new state, and whatever did not change keeps its
@@ -52,6 +52,11 @@ export interface ConversationState {
   /** True if there are older messages to load. */
   readonly hasEarlier: boolean;
   readonly loadingEarlier: boolean;
+  /**
+   * Ranges of the log that are not loaded, ascending. The first one may be the beginning (`hasEarlier`); others lie between
+   * messages that are adjacent in `messages`, after `loadAround`.
+   */
+  readonly gaps: readonly LogGap[];
   /** Cursor to resume from. */
   readonly cursor?: Cursor;
 }

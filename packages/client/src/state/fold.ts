@@ -2,6 +2,7 @@ import {
   type ConversationFold,
   emptyFold,
   type FoldedMessage,
+  gapsOf,
   isDelivered,
   logOf,
   messagesOf,
@@ -60,6 +61,7 @@ export function foldOf(state: ConversationState): ClientFold {
     turns,
     oldestSeq: _,
     hasEarlier: __,
+    gaps: ___,
     phase,
     error,
     pending,
@@ -139,6 +141,9 @@ function toState(fold: ClientFold): ConversationState {
     responses: fold.responses,
     hasEarlier: oldestSeq !== undefined && oldestSeq > 1,
     loadingEarlier: fold.loadingEarlier,
+    get gaps() {
+      return gapsOf(log);
+    },
     [source]: fold,
   };
   const { error } = fold;

@@ -23,14 +23,19 @@ import { sendMessageShape } from "./send-message.js";
 
 const surface = { surfaceId: z.string().min(1).max(128), conversationId: id.optional() };
 
+/** A cursor of a client. A text that is no cursor is refused when it is parsed. */
+const givenCursor = z.string().max(500).optional();
+
 /** Messages that a client may send on the socket, by type. */
 export const clientMessages = {
-  "chat.send": agree<WsChatSend>()(z.object({ type: z.literal("chat.send"), ...sendMessageShape })),
+  "chat.send": agree<WsChatSend>()(
+    z.object({ type: z.literal("chat.send"), ...sendMessageShape, cursor: givenCursor }),
+  ),
   "chat.subscribe": agree<WsChatSubscribe>()(
     z.object({
       type: z.literal("chat.subscribe"),
       conversationId: id,
-      cursor: z.string().max(500).optional(),
+      cursor: givenCursor,
     }),
   ),
   "chat.unsubscribe": agree<WsChatUnsubscribe>()(

@@ -2,6 +2,7 @@ import { ParleyError } from "@parley/core";
 import { toParleyError } from "@parley/core/errors";
 import { omitUndefined } from "@parley/core/messages";
 import type { Receipt } from "@parley/core/runtime";
+import { parseCursor } from "@parley/fold";
 import type { KeyScope, WsChatSend, WsClientMessage } from "@parley/wire";
 import { checkScope } from "../auth/caller.js";
 import { invalidFields } from "../http/request-refusal.js";
@@ -133,32 +134,42 @@ function checkRoom(connection: Connection): void {
   );
 }
 
-async function sendMessage(connection: Connection, { type: _, ...request }: WsChatSend): Promise<void> {
+async function sendMessage(
+  connection: Connection,
+  { type: _, cursor, ...request }: WsChatSend,
+): Promise<void> {
   const named = request.conversationId;
   if (named === undefined || !connection.chats.has(named)) checkRoom(connection);
-  await admitAndFollow(connection, { named, mayFollow: true, admit: () => connection.me.send(request) });
+  // Before the message is durable: behind that, nothing may be refused any more.
+  if (cursor !== undefined && parseCursor(cursor) === undefined) {
+    throw invalidFields([{ path: "cursor", message: "not a cursor of this server" }]);
+  }
+  const admit = () => connection.me.send(request);
+  await admitAndFollow(connection, { named, cursor, mayFollow: true, admit });
 }
 
 /**
  * Admits a message, and subscribes the sender. A conversation that may exist is joined before the message is admitted,
  * so that the sender receives the turn from its first event, however fast it is. One that turns out not to exist yet
- * is joined from its beginning once the message has created it.
+ * is joined from its beginning once the message has created it. A sender that names a cursor is subscribed once the
+ * message is admitted: nothing behind the cursor is left out.
  */
 async function admitAndFollow(
   connection: Connection,
   message: {
     readonly named: string | undefined;
+    readonly cursor?: string | undefined;
     readonly mayFollow: boolean;
     readonly admit: () => Promise<Receipt>;
   },
 ): Promise<void> {
   const { chats } = connection;
-  const { named, mayFollow } = message;
+  const { named, mayFollow, cursor } = message;
   let sent: "not yet" | "admitted" | "refused" = "not yet";
   let isMissing = false;
   let hasJoined = false;
   const joinFromStart = (conversationId: string) => chats.join(conversationId, "0");
-  if (mayFollow && named !== undefined && !chats.has(named)) {
+  if (mayFollow && cursor === undefined && named !== undefined && !chats.has(named)) {
     hasJoined = true;
     chats.join(named, undefined, (error) => {
       if (error?.code !== "conversation_not_found") {
@@ -170,8 +181,9 @@ async function admitAndFollow(
   try {
     const { conversationId, messageId, outcome, turnId } = await message.admit();
     sent = "admitted";
-    if (named === undefined ? mayFollow && !chats.has(conversationId) : isMissing)
-      joinFromStart(conversationId);
+    if (cursor !== undefined || named === undefined) {
+      if (mayFollow && !chats.has(conversationId)) chats.join(conversationId, cursor ?? "0");
+    } else if (isMissing) joinFromStart(conversationId);
     connection.send({
       type: "chat.receipt",
       conversationId,

@@ -81,6 +81,29 @@ describe("chat.send", () => {
     expect(chunks).toHaveLength(4);
   });
 
+  it("with a cursor follows from there: all of a conversation that it makes, with the state around it", async () => {
+    const server = await startTestServer();
+    const socket = await server.socket();
+    const send = { type: "chat.send", conversationId, messageId: "m1", message: "hello" };
+    socket.send({ ...send, cursor: "nonsense" });
+    expect(await socket.next("chat.error")).toMatchObject({ messageId: "m1", code: "invalid_request" });
+    socket.send({ ...send, cursor: "0" });
+    const { turnId } = await socket.next("chat.receipt");
+    expect(await socket.next("chat.snapshot")).toMatchObject({ cursor: "0", meta: { id: conversationId } });
+    const sealed = await socket.event("turn-sealed");
+    expect(sealed).toMatchObject({ turnId, reason: "stop" });
+    const fold = new FrameFold();
+    const frames = socket.messages.filter((message) => "cursor" in message);
+    for (const message of frames) fold.apply(message as Parameters<FrameFold["apply"]>[0]);
+    const { chunks } = await server.runtime.forOwner("local").history({ conversationId });
+    expect(fold.state.chunks).toEqual(chunks);
+    // What is followed already is not told again.
+    socket.send({ ...send, messageId: "m2", cursor: "0" });
+    await socket.next("chat.receipt");
+    await socket.event("turn-sealed");
+    expect(socket.messages.filter(({ type }) => type === "chat.snapshot")).toHaveLength(1);
+  });
+
   it("without a conversation subscribes to the one it makes", async () => {
     const server = await startTestServer();
     const socket = await server.socket();

@@ -20,6 +20,11 @@ export type WsClientMessage =
  */
 export interface WsChatSend extends SendMessageRequest {
   readonly type: "chat.send";
+  /**
+   * Start of the subscription, as in `chat.subscribe`; an existing subscription is kept. `0` for a client whose message
+   * creates the conversation: it receives the whole state, and has nothing to load.
+   */
+  readonly cursor?: string | undefined;
 }
 
 /**

@@ -29,7 +29,7 @@ export const AnswerText = memo(function AnswerText({
 });
 
 /** The same words, until what draws them properly is there. */
-function PlainAnswer({ text }: { readonly text: string }) {
+export function PlainAnswer({ text }: { readonly text: string }) {
   return (
     <div dir="auto" className="lines-by-themselves text-[1rem] leading-[1.65] whitespace-pre-wrap">
       {clipText(text, { chars: 4_000, lines: 60, lineChars: 2_000 }).text}

@@ -1,7 +1,7 @@
 import type { ConversationState, MessageState, PartState, TurnState } from "@parley/client";
 import type { Chunk, StepId } from "@parley/wire";
 import { describe, expect, it } from "vitest";
-import { buildRows, type Row, rowOfSeq } from "./rows.js";
+import { buildRows, gapsByRow, type Row, rowOfSeq } from "./rows.js";
 
 let seq = 0;
 function message(
@@ -54,6 +54,7 @@ function stateOf(messages: readonly MessageState[], turns: readonly TurnState[] 
     responses: {},
     hasEarlier: false,
     loadingEarlier: false,
+    gaps: [],
   };
 }
 
@@ -88,6 +89,22 @@ describe("buildRows", () => {
     );
     expect(kinds(rows)).toBe("user step end");
     expect(rows[2]).toMatchObject({ last: true, turnId: "1" });
+  });
+
+  it("does not take what is not loaded for the end of a turn, and knows the row behind it", () => {
+    const messages = [
+      message("user", "1", [text("hi")], { firstSeq: 8, lastSeq: 8 }),
+      message("assistant", "1", [call("a")], { firstSeq: 9, lastSeq: 9 }),
+      message("assistant", "1", [text("done")], { firstSeq: 20, lastSeq: 20 }),
+      message("user", "2", [text("hi again")], { firstSeq: 21, lastSeq: 21 }),
+    ];
+    const gaps = [
+      { afterSeq: 0, beforeSeq: 8 },
+      { afterSeq: 9, beforeSeq: 20 },
+    ];
+    const rows = buildRows({ ...stateOf(messages, [turn("1", "sealed")]), gaps });
+    expect(kinds(rows)).toBe("user step step end user end");
+    expect([...gapsByRow(rows, gaps)]).toEqual([[rows[2]?.key, gaps[1]]]);
   });
 
   it("folds results into the step that called, in the order of the calls", () => {

@@ -1,4 +1,4 @@
-import type { CallInput, ConversationState, MessageState, TurnState } from "@parley/client";
+import type { CallInput, ConversationState, LogGap, MessageState, TurnState } from "@parley/client";
 import { toolCallsOf } from "@parley/client/tool-calls";
 import type { FileReference, SystemChunk, ToolResultChunk, TurnProgress } from "@parley/wire";
 import { messageFiles } from "../message-text.js";
@@ -86,6 +86,8 @@ export interface WaitingRow {
 interface Group {
   readonly turnId: string | undefined;
   readonly messages: MessageState[];
+  /** True if the messages after these are not loaded: the turn may have more. */
+  isCut: boolean;
 }
 
 /**
@@ -98,7 +100,7 @@ export function buildRows(
   quietSince?: number,
 ): readonly Row[] {
   const known = new Map(previous.map((row) => [row.key, row]));
-  const groups = groupByTurn(state.messages);
+  const groups = groupByTurn(state);
   const rows: Row[] = [];
   const add = (row: Row) => {
     const before = known.get(row.key);
@@ -164,6 +166,7 @@ function addGroup(
     }
   } else if (
     talk &&
+    !group.isCut &&
     group.messages.every((message) => message.status === "committed" || message.role !== "user")
   ) {
     add(endRow(group, turn, last));
@@ -192,19 +195,26 @@ function systemRow(key: string, message: MessageState): SummaryRow | NoteRow {
   return { kind: "note", key, message };
 }
 
-/** Messages of one turn stand next to each other. Where no turn is named (imports), one begins with each user message. */
-function groupByTurn(messages: readonly MessageState[]): readonly Group[] {
+/**
+ * Messages of one turn stand next to each other, unless something between them is not loaded. Where no turn is named
+ * (imports), one begins with each user message.
+ */
+function groupByTurn({ messages, gaps }: ConversationState): readonly Group[] {
   const groups: Group[] = [];
+  const behindGap = new Set(gaps.map(({ beforeSeq }) => beforeSeq));
   for (const message of messages) {
     const group = groups.at(-1);
+    const isCut = message.firstSeq !== undefined && behindGap.has(message.firstSeq);
+    if (isCut && group !== undefined) group.isCut = true;
     const sameTurn =
       group !== undefined &&
+      !isCut &&
       group.turnId === message.turnId &&
       (message.turnId !== undefined || message.role !== "user") &&
       message.status !== "sending" &&
       message.status !== "failed";
     if (sameTurn) group.messages.push(message);
-    else groups.push({ turnId: message.turnId, messages: [message] });
+    else groups.push({ turnId: message.turnId, messages: [message], isCut: false });
   }
   return groups;
 }
@@ -309,6 +319,17 @@ function sameRow(a: Row, b: Row): boolean {
     }
     return one === other;
   });
+}
+
+/** The gaps between rows, each by the key of the row behind it. The beginning of the log is none of them. */
+export function gapsByRow(rows: readonly Row[], gaps: readonly LogGap[]): ReadonlyMap<string, LogGap> {
+  const found = new Map<string, LogGap>();
+  for (const gap of gaps) {
+    if (gap.afterSeq === 0) continue;
+    const row = rows.find((each) => "message" in each && (each.message.lastSeq ?? 0) >= gap.beforeSeq);
+    if (row !== undefined) found.set(row.key, gap);
+  }
+  return found;
 }
 
 /** The row that shows a place of the log, for jumping to it; -1 when it is not loaded. */

@@ -18,7 +18,8 @@ import { UserMessage } from "../parts/user-message.js";
 import { usePrinting } from "../print-conversation.js";
 import { estimateHeight } from "./estimate-height.js";
 import { endZone, useFollowEnd } from "./follow-end.js";
-import { buildRows, type Row, rowOfSeq } from "./rows.js";
+import { GapLoader } from "./gap-loader.js";
+import { buildRows, gapsByRow, type Row, rowOfSeq } from "./rows.js";
 import { useQuietSince } from "./use-quiet-since.js";
 import { Waiting } from "./waiting.js";
 
@@ -37,6 +38,7 @@ export interface TranscriptProps {
 export function Transcript({ state, seq }: TranscriptProps) {
   const box = useRef<HTMLDivElement>(null);
   const rows = useRows(state);
+  const gaps = useMemo(() => gapsByRow(rows, state.gaps), [rows, state.gaps]);
   const isPrinting = usePrinting((each) => each.isPrinting);
   const { following, away, follow, letGo } = useFollowEnd(box, seq === undefined);
   const virtualizer = useVirtualizer({
@@ -58,14 +60,14 @@ export function Transcript({ state, seq }: TranscriptProps) {
     virtualizer.scrollToEnd();
   }, [follow, virtualizer]);
 
-  const hit = useJumpToSeq(seq, rows, (index) => {
+  const { hit, isJumping } = useJumpToSeq(seq, rows, (index) => {
     letGo();
     virtualizer.scrollToIndex(index, { align: "center" });
   });
   useMarkMatch(box, hit);
   useStartAtEnd(seq === undefined, virtualizer.scrollToEnd);
   useStayAtEnd(box, rows, following, virtualizer.scrollToEnd);
-  useLoadEarlier(box, state);
+  useLoadEarlier(box, state, isJumping);
   useOwnMessage(rows, toEnd);
 
   if (isPrinting) return <AllRows rows={rows} />;
@@ -86,6 +88,7 @@ export function Transcript({ state, seq }: TranscriptProps) {
           {virtualizer.getVirtualItems().map((virtualRow) => {
             const row = rows[virtualRow.index];
             if (row === undefined) return null;
+            const gap = gaps.get(row.key);
             return (
               <div
                 key={virtualRow.key}
@@ -93,6 +96,9 @@ export function Transcript({ state, seq }: TranscriptProps) {
                 ref={virtualizer.measureElement}
                 className={cx("absolute inset-x-0 px-4 sm:px-6", row.key === hit && "search-hit")}
               >
+                {gap !== undefined && (
+                  <GapLoader key={`${gap.afterSeq} ${gap.beforeSeq}`} box={box} gap={gap} />
+                )}
                 <ErrorBoundary fallback={() => <BrokenRow />}>
                   <RowView row={row} />
                 </ErrorBoundary>
@@ -184,27 +190,30 @@ function useRows(state: ConversationState): readonly Row[] {
   }, [state, quietSince]);
 }
 
-/** Loads and shows a place in the log, and marks it for a moment. */
+/** Loads and shows a place in the log, and marks it for a moment. Until then, nobody reads what is shown meanwhile. */
 function useJumpToSeq(
   seq: number | undefined,
   rows: readonly Row[],
   show: (index: number) => void,
-): string | undefined {
+): { readonly hit: string | undefined; readonly isJumping: boolean } {
   const { handle } = useConversationActions();
   const [hit, setHit] = useState<string>();
   const [wanted, setWanted] = useState<number>();
+  const [isJumping, setJumping] = useState(seq !== undefined);
   const visit = useRoute();
   // biome-ignore lint/correctness/useExhaustiveDependencies: with each visit anew, for the same place may be asked for twice
   useEffect(() => {
     setWanted(undefined);
+    setJumping(seq !== undefined);
     if (seq === undefined) return;
     let gone = false;
-    handle.loadThrough(seq).then(
+    handle.loadAround(seq).then(
       () => {
         if (!gone) setWanted(seq);
       },
       () => {
         // The conversation itself says what is wrong.
+        if (!gone) setJumping(false);
       },
     );
     return () => {
@@ -218,6 +227,7 @@ function useJumpToSeq(
     const row = rows[index];
     if (row === undefined) return;
     setWanted(undefined);
+    setJumping(false);
     setHit(row.key);
     show(index);
   }, [wanted, rows]);
@@ -226,7 +236,7 @@ function useJumpToSeq(
     const timer = setTimeout(() => setHit(undefined), 2_500);
     return () => clearTimeout(timer);
   }, [hit]);
-  return hit;
+  return { hit, isJumping };
 }
 
 /** How long a row may take to be drawn: its markdown may have to be loaded. */
@@ -289,14 +299,18 @@ function useStayAtEnd(
   }, [box, scrollToEnd]);
 }
 
-function useLoadEarlier(box: React.RefObject<HTMLElement | null>, state: ConversationState): void {
+function useLoadEarlier(
+  box: React.RefObject<HTMLElement | null>,
+  state: ConversationState,
+  isJumping: boolean,
+): void {
   const { handle } = useConversationActions();
   const { hasEarlier, loadingEarlier, oldestSeq } = state;
   const failedAt = useRef<number>(undefined);
   // Also when something was loaded: it may not fill the view.
   useEffect(() => {
     const element = box.current;
-    if (element === null || !hasEarlier || loadingEarlier) return;
+    if (element === null || !hasEarlier || loadingEarlier || isJumping) return;
     const look = () => {
       if (element.scrollTop >= nearTop || failedAt.current === oldestSeq) return;
       handle.loadEarlier().catch(() => {
@@ -310,7 +324,7 @@ function useLoadEarlier(box: React.RefObject<HTMLElement | null>, state: Convers
       cancelAnimationFrame(frame);
       element.removeEventListener("scroll", look);
     };
-  }, [box, handle, hasEarlier, loadingEarlier, oldestSeq]);
+  }, [box, handle, hasEarlier, loadingEarlier, oldestSeq, isJumping]);
 }
 
 /** Who sends a message wants to see it, wherever they were reading. */

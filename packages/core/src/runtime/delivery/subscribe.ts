@@ -307,6 +307,7 @@ export class Subscriptions {
 
   async #joinAt(ids: FollowedIds, given: CursorPlace, joining: Joining): Promise<JoinPoint> {
     const { owner, conversationId } = ids;
+    const running = ids.started ?? this.#running.active(ids.log);
     const { record, holds } = await this.#verify(owner, conversationId, given);
     const place: CursorPlace = holds ? given : { seq: 0 };
     const { taken, seq, open } = await this.#cut(ids, (turn) => ({
@@ -347,7 +348,8 @@ export class Subscriptions {
       const cursor = end === seq ? here : onTheWay;
       frames.push(chunksFrame(conversationId, chunks, cursor));
     }
-    const before = place.open?.turnId;
+    // One that ran when the subscriber came may have ended while the cut was read.
+    const before = place.open?.turnId ?? running?.turnId;
     if (before !== undefined && before !== open?.turnId) {
       // Sent after all rows: its own last seq may be far before them, and a cursor does not go back.
       frames.push(...(await this.#endOf(owner, conversationId, before, here)));
