@@ -49,7 +49,9 @@ export function createApp(runtime: Runtime, options: AppOptions = {}): ParleyApp
   hono.use("*", guardRequests(app));
   const mounted = new MountedEndpoints(hono, app);
   for (const endpoint of endpoints) mounted.add(endpoint);
-  for (const face of faces) for (const endpoint of face.endpoints) mounted.add(endpoint, face.path);
+  for (const face of faces) {
+    for (const endpoint of face.endpoints) mounted.add(endpoint, face.path, face.failureContent);
+  }
   hono.get("/ws", async (c, next) => (await openSocket(c, next, app)) ?? c.notFound());
   mounted.allow("/ws", "GET");
   mounted.refuseOthers();

@@ -39,7 +39,7 @@ export function createFaceApp(runtime: Runtime, face: Face, options: FaceOptions
   hono.use("*", useFailureShape(face));
   hono.use("*", guardRequests(app));
   const mounted = new MountedEndpoints(hono, app);
-  for (const endpoint of face.endpoints) mounted.add(endpoint, basePath);
+  for (const endpoint of face.endpoints) mounted.add(endpoint, basePath, face.failureContent);
   mounted.refuseOthers();
   hono.notFound(refuseAddress);
   const stopRechecking = recheckCallers(app);
