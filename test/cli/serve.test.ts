@@ -48,7 +48,10 @@ describe("the server as a process", { timeout: 120_000 }, () => {
     const server = await place.serve();
     await place.ok(["keys", "create"]);
     const without = await place.parley(["ls"]);
-    expect([without.code, without.stderr]).toEqual([1, expect.stringContaining("Put the key into PARLEY_API_KEY")]);
+    expect([without.code, without.stderr]).toEqual([
+      1,
+      expect.stringContaining("Put the key into PARLEY_API_KEY"),
+    ]);
     const recovered = (await place.ok(["keys", "recover"])).trim();
     const env = { PARLEY_API_KEY: recovered };
     await expect.poll(async () => (await place.parley(["keys", "ls"], { env })).code).toBe(0);
