@@ -49,14 +49,18 @@ function setVersions(from, to) {
       readdirSync(join(root, group)).map((name) => `${group}/${name}/package.json`),
     ),
     "examples/package.json",
+    "packages/server/src/version.ts",
+    "apps/cli/starter/package.template.json",
   ];
   for (const path of [...manifests, "package-lock.json"]) {
     const text = readFileSync(join(root, path), "utf8");
-    const own = text.replace(`"version": "${from}"`, `"version": "${to}"`);
+    const own = text
+      .replace(`"version": "${from}"`, `"version": "${to}"`)
+      .replace(`packageVersion = "${from}"`, `packageVersion = "${to}"`);
     const all = own.replaceAll(new RegExp(`("@parley/[\\w-]+": )"${from}"`, "g"), `$1"${to}"`);
     // In the lock file the version of each workspace follows its name.
     const locked = all.replaceAll(
-      new RegExp(`("name": "@parley/[\\w-]+",\\n\\s+"version": )"${from}"`, "g"),
+      new RegExp(`("name": "(?:@parley/|parley)[\\w-]*",\\n\\s+"version": )"${from}"`, "g"),
       `$1"${to}"`,
     );
     if (locked !== text) writeFileSync(join(root, path), locked);

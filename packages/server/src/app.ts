@@ -14,6 +14,7 @@ import { contractOf } from "./openapi.js";
 import { plainRoot, servePage } from "./page.js";
 import { endpoints } from "./routes/endpoints.js";
 import { openSocket } from "./socket/open-socket.js";
+import { packageVersion } from "./version.js";
 
 /** Parley over HTTP, to be served or mounted. */
 export interface ParleyApp {
@@ -38,7 +39,7 @@ export function createApp(runtime: Runtime, options: AppOptions = {}): ParleyApp
   const app = createContext(runtime, options, {
     draining: () => isDraining || runtime.status().draining,
     contract: () => {
-      contract ??= contractOf(hono, options.version ?? "0.1.0");
+      contract ??= contractOf(hono, options.version ?? packageVersion);
       return contract;
     },
   });
