@@ -8,7 +8,7 @@ import { explain, setup } from "./setup.mjs";
 import { summaryLine } from "./summary.mjs";
 
 const site = join(root, "site");
-const stage = join(site, "stage");
+const stage = join(site, ".cache", "stage");
 const { values: options } = parseArgs({ options: { serve: { type: "boolean" } } });
 
 try {

@@ -37,8 +37,8 @@ export async function createKey(options: CreateKeyOptions, context: VerbContext)
 }
 
 /**
- * Makes a key with all scopes on the store itself, for someone who has lost every key that may make another. Whoever can
- * open the store can read everything in it anyway, so nothing is asked for.
+ * Makes a key with all scopes on the store itself, for someone who has lost every key that may make another. A user
+ * who can open the store can read everything in it anyway, so nothing is asked for.
  */
 export async function recoverKey(options: { readonly json?: boolean }, context: VerbContext): Promise<void> {
   const { io, globals } = context;

@@ -194,7 +194,7 @@ function endAsked(): Promise<string> {
   });
 }
 
-/** How often a server that npm has started looks for the shell between them. */
+/** Interval at which a server that npm has started looks for the shell between them. */
 const launcherLookMs = 500;
 
 /**
