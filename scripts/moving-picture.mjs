@@ -138,8 +138,8 @@ function draw(shown) {
     };
   });
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" role="img" aria-label="A server is killed in the middle of a tool and the turn goes on; another turn waits for an approval">
-<style>text{font:14px ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;fill:#d6dbe5;white-space:pre}.server{fill:#f2b872}.server tspan{fill:#8a93a6}.typed{fill:#8fd0ff}@media (prefers-reduced-motion:reduce){text{animation:none!important;opacity:1!important}}
-${body.map(({ rule }) => rule).join("\n")}</style>
+<style>text{font:14px ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;fill:#d6dbe5;white-space:pre}.server{fill:#f2b872}.server tspan{fill:#8a93a6}.typed{fill:#8fd0ff}
+@media (prefers-reduced-motion:no-preference){${body.map(({ rule }) => rule).join("\n")}}</style>
 <rect width="${width}" height="${height}" rx="10" fill="#171a21"/><circle cx="22" cy="20" r="6" fill="#ff5f57"/><circle cx="42" cy="20" r="6" fill="#febc2e"/><circle cx="62" cy="20" r="6" fill="#28c840"/>
 ${body.map(({ text }) => text).join("\n")}
 </svg>
