@@ -4,7 +4,7 @@ import { explain, setup } from "./setup.mjs";
 
 try {
   await setup({ quiet: true });
-  process.exitCode = await runParley(process.argv.slice(2));
+  await runParley(process.argv.slice(2));
 } catch (error) {
   process.exitCode = explain(error);
 }

@@ -4,7 +4,7 @@ import { explain, setup } from "./setup.mjs";
 
 try {
   await setup();
-  process.exitCode = await runParley(["serve", ...process.argv.slice(2)]);
+  await runParley(["serve", ...process.argv.slice(2)]);
 } catch (error) {
   process.exitCode = explain(error);
 }

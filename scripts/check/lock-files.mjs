@@ -10,7 +10,9 @@ const kinds = ["dependencies", "devDependencies", "optionalDependencies"];
 const shared = ["@opentelemetry/api", "hono", "zod"];
 
 export async function run({ root }) {
-  const folders = [".", "test", "bench"].filter((folder) => existsSync(join(root, folder, "package.json")));
+  const folders = [".", "test", "bench", "site"].filter((folder) =>
+    existsSync(join(root, folder, "package.json")),
+  );
   return {
     problems: folders.flatMap((folder) => lockProblems(root, folder)),
     note: folders.map((folder) => join(folder, "package-lock.json")).join(", "),

@@ -29,8 +29,9 @@ describe("the first calls of `parley`", { timeout: 60_000 }, () => {
   it("init --starter: makes a project of its own name, with the versions of this package", async () => {
     const { stderr } = await place.parley(["init", "--starter", "My Chat"]);
     expect(stderr).toContain("npm start");
+    const version = (await place.ok(["--version"])).trim();
     const manifest = JSON.parse(place.read("My Chat/package.json"));
-    expect(manifest).toMatchObject({ name: "my-chat", dependencies: { "@parley/client": "0.1.0" } });
+    expect(manifest).toMatchObject({ name: "my-chat", dependencies: { "@parley/client": version } });
     for (const file of [".gitignore", "index.html", "src/chat.tsx", "parley.config.mjs"])
       expect(place.has(`My Chat/${file}`), file).toBe(true);
     expect((await place.parley(["init", "--starter", "My Chat"])).stderr).toContain("is not empty");

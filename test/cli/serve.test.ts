@@ -44,6 +44,26 @@ describe("the server as a process", { timeout: 120_000 }, () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   });
 
+  it("takes a key that was recovered on its store after all others were lost", async () => {
+    const server = await place.serve();
+    await place.ok(["keys", "create"]);
+    const without = await place.parley(["ls"]);
+    expect([without.code, without.stderr]).toEqual([
+      1,
+      expect.stringContaining("Put the key into PARLEY_API_KEY"),
+    ]);
+    const recovered = (await place.ok(["keys", "recover"])).trim();
+    const env = { PARLEY_API_KEY: recovered };
+    await expect.poll(async () => (await place.parley(["keys", "ls"], { env })).code).toBe(0);
+    expect(await place.ok(["keys", "ls"], { env })).toContain("read, write, approve, admin");
+    const through = await place.parley(["keys", "recover", "--url", server.url]);
+    expect([through.code, through.stderr]).toEqual([2, expect.stringContaining("on the store itself")]);
+    for (const { id } of JSON.parse(await place.ok(["keys", "ls", "--json"], { env })) as { id: string }[]) {
+      await place.parley(["keys", "rm", id], { env });
+    }
+    await server.end();
+  });
+
   it("says that it listens beyond this machine", async () => {
     const args = ["--port", "0", "--host", "0.0.0.0", "--insecure"];
     const server = await place.serve(args);

@@ -4,6 +4,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { createLogger } from "@parley/server";
 import { describe, expect, it } from "vitest";
+import { unpublishedStatus } from "../../packages/server/src/published-status.test-support.js";
 import {
   startTestServer,
   type TestServer,
@@ -103,6 +104,8 @@ describe(`${requests + rawRequests + frames} generated requests and frames (seed
     const agent = new Agent({ keepAlive: true, maxSockets: 16 });
     const failed: string[] = [];
     const statuses = new Map<number, number>();
+    const contract = (await server.call("GET", "/openapi.json")).json as object;
+    const unpublished = new Set<string>();
     const note = (status: number, what: () => string) => {
       statuses.set(status, (statuses.get(status) ?? 0) + 1);
       if (status >= 500) failed.push(`${status}: ${what()}`);
@@ -133,7 +136,10 @@ describe(`${requests + rawRequests + frames} generated requests and frames (seed
     const round = async (share: number) => {
       await inLanes(Math.round(requests * share), 16, async () => {
         const generated = generateRequest(random);
-        note(await send(server, agent, generated), () => JSON.stringify(generated).slice(0, 500));
+        const status = await send(server, agent, generated);
+        note(status, () => JSON.stringify(generated).slice(0, 500));
+        const problem = unpublishedStatus(contract, { ...generated, status });
+        if (problem !== undefined) unpublished.add(problem);
       });
       for (let count = 0; count < frames * share; count += 1) await sendFrame();
       await inLanes(Math.round(rawRequests * share), 8, async () => {
@@ -155,6 +161,7 @@ describe(`${requests + rawRequests + frames} generated requests and frames (seed
     const after = await heapAtRest(server);
 
     expect(failed.slice(0, 10)).toEqual([]);
+    expect([...unpublished].slice(0, 10)).toEqual([]);
     expect(unexpected.slice(0, 5)).toEqual([]);
     expect([...heard.keys()].filter((code) => code === "internal")).toEqual([]);
     // The generator produces the statuses it is meant to.

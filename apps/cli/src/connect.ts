@@ -28,6 +28,8 @@ export interface ConnectOptions extends ConfigFlags {
   readonly env?: Environment;
   /** Follow by WebSocket; otherwise by server-sent events, which need no further module. */
   readonly socket?: boolean;
+  /** Open the store in this process, even where a server runs on it. */
+  readonly direct?: boolean;
   /** Called with a description of what takes time. */
   onWait?(what: string): void;
 }
@@ -38,14 +40,16 @@ export interface ConnectOptions extends ConfigFlags {
  */
 export async function connect(options: ConnectOptions): Promise<Connected> {
   const { env = process.env } = options;
-  const found = await locate(options);
+  const found = options.direct
+    ? { config: await loadConfig({ flags: options, env }) }
+    : await locate(options);
   if ("url" in found) return toServer(found.url, options, found.config);
   const { config } = found;
   try {
     return await inProcess(config, options);
   } catch (error) {
     // Another process has the folder. It may be a server that was just starting when we looked.
-    const late = isBusy(error) ? await findServer(config.store, env) : undefined;
+    const late = isBusy(error) && !options.direct ? await findServer(config.store, env) : undefined;
     if (late !== undefined) return toServer(late, options, config);
     if (isBusy(error)) throw busyStore(error, config);
     throw error;

@@ -31,7 +31,7 @@ export function createProgram(version: string, run: Runner): Command {
     .helpCommand("help [command]", "show help")
     .showSuggestionAfterError(true)
     .showHelpAfterError("(--help shows how it is called)")
-    .configureHelp({ sortSubcommands: false, showGlobalOptions: false })
+    .configureHelp({ sortSubcommands: false, showGlobalOptions: true })
     .addHelpText("after", rootHelp);
   const act: Act =
     (verb) =>
@@ -61,7 +61,7 @@ before. Verbs ask the server that runs on the store; when none runs they open th
 
 Exit codes: 0 done; 1 failed; 2 called in a way that makes no sense; 3 the answer does not match --schema; 130 interrupted.
 Environment: PARLEY_URL, PARLEY_API_KEY, PARLEY_CONFIG, PARLEY_STORE, PARLEY_OWNER, PARLEY_HOST, PARLEY_PORT, PARLEY_MODEL,
-PARLEY_MODELS, PARLEY_SECRET, PARLEY_SECRET_PREVIOUS, OPENAI_API_KEY, OPENAI_BASE_URL, ANTHROPIC_API_KEY, NO_COLOR, FORCE_COLOR.
+PARLEY_MODELS, PARLEY_LOG_LEVEL, PARLEY_SECRET, PARLEY_SECRET_PREVIOUS, OPENAI_API_KEY, OPENAI_BASE_URL, ANTHROPIC_API_KEY, NO_COLOR, FORCE_COLOR.
 
 Examples:
   parley serve

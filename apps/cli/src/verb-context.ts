@@ -24,7 +24,7 @@ export interface VerbContext {
    */
   onInterrupt(handler: () => void): () => void;
   /** Reaches the conversations. Closed by itself when the verb is done. */
-  connect(options?: { readonly socket?: boolean }): Promise<Connected>;
+  connect(options?: { readonly socket?: boolean; readonly direct?: boolean }): Promise<Connected>;
   /** The same when only the client is of interest. */
   client(): Promise<ParleyClient>;
   /** Reaches the running server without opening a store; where none runs, there is the configuration alone. */

@@ -14,6 +14,7 @@ import { contractOf } from "./openapi.js";
 import { plainRoot, servePage } from "./page.js";
 import { endpoints } from "./routes/endpoints.js";
 import { openSocket } from "./socket/open-socket.js";
+import { packageVersion } from "./version.js";
 
 /** Parley over HTTP, to be served or mounted. */
 export interface ParleyApp {
@@ -38,7 +39,7 @@ export function createApp(runtime: Runtime, options: AppOptions = {}): ParleyApp
   const app = createContext(runtime, options, {
     draining: () => isDraining || runtime.status().draining,
     contract: () => {
-      contract ??= contractOf(hono, options.version ?? "0.1.0");
+      contract ??= contractOf(hono, options.version ?? packageVersion);
       return contract;
     },
   });
@@ -49,7 +50,9 @@ export function createApp(runtime: Runtime, options: AppOptions = {}): ParleyApp
   hono.use("*", guardRequests(app));
   const mounted = new MountedEndpoints(hono, app);
   for (const endpoint of endpoints) mounted.add(endpoint);
-  for (const face of faces) for (const endpoint of face.endpoints) mounted.add(endpoint, face.path);
+  for (const face of faces) {
+    for (const endpoint of face.endpoints) mounted.add(endpoint, face.path, face.failureContent);
+  }
   hono.get("/ws", async (c, next) => (await openSocket(c, next, app)) ?? c.notFound());
   mounted.allow("/ws", "GET");
   mounted.refuseOthers();

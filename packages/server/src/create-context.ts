@@ -14,6 +14,7 @@ import { defaultServerLimits, defaultServerPace } from "./limits/server-limits.j
 import { Beat } from "./stream/beat.js";
 import { createSilentLogger } from "./telemetry/logging.js";
 import { createTelemetryHooks, type Telemetry } from "./telemetry/telemetry.js";
+import { packageVersion } from "./version.js";
 
 /**
  * Creates the context that the parts of one app share. With `authenticate`, the host identifies callers, and keys are
@@ -52,7 +53,7 @@ export function createContext(
     heartbeat: new Beat(clock, pace.heartbeatMs),
     ping: new Beat(clock, pace.pingMs),
     telemetry,
-    version: options.version ?? "0.1.0",
+    version: options.version ?? packageVersion,
     compresses: options.compress ?? false,
     starters: options.starters ?? [],
     instance: options.instance ?? randomUUID(),

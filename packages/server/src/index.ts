@@ -12,5 +12,6 @@ export {
 export { toMarkdown } from "./markdown.js";
 export { type RunningServer, type ServeOptions, serve } from "./serve.js";
 export { createSocketServer } from "./socket/socket-server.js";
+export { createEventLog, type EventLog } from "./telemetry/event-log.js";
 export { createLogger } from "./telemetry/logging.js";
 export { createTelemetryHooks, type Telemetry, type TelemetryOptions } from "./telemetry/telemetry.js";

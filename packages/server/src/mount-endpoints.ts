@@ -3,7 +3,7 @@ import type { Context } from "hono";
 import type { AppContext, AppEnv } from "./app-env.js";
 import type { Endpoint } from "./http/endpoint.js";
 import { RequestRefusal } from "./http/request-refusal.js";
-import { publishEndpoint } from "./openapi.js";
+import { type FailureContent, publishEndpoint } from "./openapi.js";
 
 /** Routes below one path of an app. Collects the methods of each address, for the answer to other methods. */
 export class MountedEndpoints {
@@ -16,8 +16,8 @@ export class MountedEndpoints {
     this.#app = app;
   }
 
-  /** Answers at the endpoint's address, below `prefix`, and publishes its contract. */
-  add(endpoint: Endpoint, prefix = ""): void {
+  /** Answers at the endpoint's address, below `prefix`, and publishes its contract, with failures in a face's shape. */
+  add(endpoint: Endpoint, prefix = "", failure?: FailureContent): void {
     const [method = "", own = ""] = endpoint.name.split(" ");
     const path = prefix === "" ? own : `${prefix}${own === "/" ? "" : own}`;
     const name = `${method} ${path}`;
@@ -25,7 +25,7 @@ export class MountedEndpoints {
       c.set("route", name);
       return endpoint.respond(c, this.#app);
     });
-    publishEndpoint(this.#hono, { ...endpoint, name });
+    publishEndpoint(this.#hono, { ...endpoint, name }, failure);
     this.allow(path, method);
   }
 

@@ -5,6 +5,7 @@ import type { AppEnv } from "./app-env.js";
 import { loginCookieName } from "./auth/login-cookie.js";
 import type { Endpoint } from "./http/endpoint.js";
 import { problemType } from "./http/problem.js";
+import { refusalStatuses } from "./http/refusal-statuses.js";
 import { problem } from "./schemas/operations.js";
 
 const mediaTypes = {
@@ -17,20 +18,25 @@ const mediaTypes = {
 
 const anyBytes = z.string().openapi({ type: "string", format: "binary" });
 
+/** Bodies of failures by media type, where a face has its own. */
+export type FailureContent = Readonly<Record<string, { readonly schema: z.ZodType }>>;
+
 /** Adds a route to the published contract, with the schemas that check it. */
-export function publishEndpoint(app: OpenAPIHono<AppEnv>, endpoint: Endpoint): void {
+export function publishEndpoint(
+  app: OpenAPIHono<AppEnv>,
+  endpoint: Endpoint,
+  failure?: FailureContent,
+): void {
   const [method = "", path = ""] = endpoint.name.split(" ");
   const content = { [mediaTypes[endpoint.format ?? "json"]]: { schema: endpoint.response } };
   if (endpoint.name === "GET /conversations/:id/export")
     Object.assign(content, { "text/markdown": { schema: z.string() } });
-  const failure = {
-    description: "What went wrong",
-    content: { [problemType]: { schema: problem } },
-  };
+  const failureContent = failure ?? { [problemType]: { schema: problem } };
   app.openAPIRegistry.registerPath(
     createRoute({
       method: method.toLowerCase() as "get",
       path: path.replaceAll(/:([A-Za-z]+)/g, "{$1}"),
+      operationId: endpoint.operationId,
       summary: endpoint.summary,
       tags: [path.split("/")[1] ?? ""],
       security: endpoint.access === "public" ? [] : [{ key: [] }, { cookie: [] }],
@@ -76,7 +82,13 @@ export function publishEndpoint(app: OpenAPIHono<AppEnv>, endpoint: Endpoint): v
             },
           ]),
         ),
-        default: failure,
+        ...Object.fromEntries(
+          [...refusalStatuses(endpoint)].map(([status, description]) => [
+            status,
+            { description, content: failureContent },
+          ]),
+        ),
+        default: { description: "Any other failure", content: failureContent },
       },
     }),
   );

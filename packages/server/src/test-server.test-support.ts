@@ -23,9 +23,12 @@ import {
 import type { KeyScope, Problem, WsServerMessage } from "@parley/wire";
 import { afterEach } from "vitest";
 import { type ClientOptions, WebSocket } from "ws";
+import { createApp } from "./app.js";
 import { createKey } from "./auth/api-key.js";
 import { createFileDeriver } from "./derive/file-deriver.js";
+import { unpublishedStatus } from "./published-status.test-support.js";
 import { type RunningServer, type ServeOptions, serve } from "./serve.js";
+import type { EventLog } from "./telemetry/event-log.js";
 import { createTelemetryHooks } from "./telemetry/telemetry.js";
 
 /** A server on the memory store, to be called over real sockets. */
@@ -70,6 +73,8 @@ export interface TestServerOptions extends Omit<ServeOptions, "clock"> {
   readonly tools?: readonly Tool<never>[];
   /** Source of further tools. */
   readonly toolSource?: ToolSource;
+  /** Where failures of turns are logged. Default: nowhere. */
+  readonly eventLog?: EventLog;
   /** Receiver of webhooks. Default: none, successfully. */
   readonly webhooks?: RecordingWebhooks;
 }
@@ -104,7 +109,7 @@ const look: Tool = {
 /** Starts a server; it stops by itself after the test. */
 export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
   const { script = echo, runtimeLimits, fileLimits, clock, tools = [], ...others } = options;
-  const { webhooks = createRecordingWebhooks(), toolSource, ...rest } = others;
+  const { webhooks = createRecordingWebhooks(), toolSource, eventLog, ...rest } = others;
   const at = gate();
   const provider = createScriptedProvider(script(at));
   const { store, faults } = createFaultyStore(createMemoryLogStore({ clock: systemClock }));
@@ -139,7 +144,10 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     connections,
     tools: [look, ...tools],
     hooks: {
-      onEvent: telemetry.onEvent,
+      onEvent(event, context) {
+        telemetry.onEvent(event, context);
+        eventLog?.onEvent(event, context);
+      },
       onCall: telemetry.onCall,
       onWebhookAttempt: telemetry.onWebhookAttempt,
     },
@@ -154,6 +162,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     ...rest,
     ...(clock === undefined ? {} : { clock }),
   });
+  let contract: object | undefined;
   const sockets: TestSocket[] = [];
   started.push(async () => {
     faults.heal();
@@ -174,13 +183,28 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       await runtime.keys.add(record);
       return secret;
     },
-    call: (method, path, call) => callServer(server.url, method, path, call),
+    async call(method, path, call) {
+      const answer = await callServer(server.url, method, path, call);
+      if (answer.status < 400 || answer.status > 499) return answer;
+      contract ??= await contractOf(runtime, rest.faces);
+      const problem = unpublishedStatus(contract, { method, path, status: answer.status });
+      if (problem !== undefined) throw new Error(`${problem}: ${answer.text}`);
+      return answer;
+    },
     async socket(socketOptions) {
       const socket = await openTestSocket(server.url, socketOptions);
       sockets.push(socket);
       return socket;
     },
   };
+}
+
+/** The contract of a server with these faces, asked for in the process: no limit counts it. */
+async function contractOf(runtime: Runtime, faces: ServeOptions["faces"]): Promise<object> {
+  const app = createApp(runtime, { auth: "open", ...(faces === undefined ? {} : { faces }) });
+  const answer = await app.fetch(new Request("http://localhost/openapi.json"));
+  await app.close();
+  return (await answer.json()) as object;
 }
 
 /** Calls and reads the whole answer. */

@@ -20,6 +20,8 @@ export interface OptionNode {
   readonly about: string;
   readonly takesValue: boolean;
   readonly choices: readonly string[];
+  /** Its value names a model. */
+  readonly takesModel: boolean;
 }
 
 /** The program as a tree, read off its own definition, so that completion never lags behind. */
@@ -49,5 +51,6 @@ function optionNode(option: Option): OptionNode {
     about: option.description,
     takesValue: option.required || option.optional,
     choices: option.argChoices ?? [],
+    takesModel: option.long === "--model",
   };
 }

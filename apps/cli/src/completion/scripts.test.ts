@@ -10,7 +10,8 @@ function program(): Command {
     .command("show")
     .description("show it")
     .addArgument(new Argument("<conversation>"))
-    .option("-n, --limit <count>");
+    .option("-n, --limit <count>")
+    .option("-m, --model <name>");
   const queue = root.command("queue").description("what waits");
   queue.command("ls").description("list");
   queue
@@ -25,7 +26,7 @@ function program(): Command {
 function bash(line: string): string[] {
   const words = line.split(" ");
   const script = `
-    parley() { echo conversation-1; }
+    parley() { case $1 in complete-models) echo demo/demo ;; *) echo conversation-1 ;; esac; }
     ${completionScript("bash", commandTree(program()))}
     COMP_WORDS=(${words.map((word) => `'${word}'`).join(" ")}); COMP_CWORD=${words.length - 1}
     _parley; printf '%s\\n' "\${COMPREPLY[@]}"`;
@@ -35,6 +36,11 @@ function bash(line: string): string[] {
 }
 
 describe("completion in bash", () => {
+  it("offers the models of the running server", () => {
+    expect(bash("parley show -m ")).toEqual(["demo/demo"]);
+    expect(bash("parley show --model d")).toEqual(["demo/demo"]);
+  });
+
   it("offers commands, their commands, options and the words that an option takes", () => {
     expect(bash("parley s")).toEqual(["show"]);
     expect(bash("parley queue ")).toEqual(expect.arrayContaining(["ls", "add"]));

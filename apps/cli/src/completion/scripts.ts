@@ -33,9 +33,11 @@ function bash(root: CommandNode): string {
       .filter(({ takesValue }) => takesValue)
       .map((option) => {
         const patterns = flags(option).map((flag) => quote(`${path.join(" ")} ${flag}`.trim()));
-        return option.choices.length === 0
-          ? `    ${patterns.join("|")}) COMPREPLY=($(compgen -f -- "$current")); return ;;`
-          : `    ${patterns.join("|")}) COMPREPLY=($(compgen -W ${quote(option.choices.join(" "))} -- "$current")); return ;;`;
+        const words = option.takesModel
+          ? '"$(parley complete-models 2>/dev/null)"'
+          : quote(option.choices.join(" "));
+        const offered = option.takesModel || option.choices.length > 0 ? `-W ${words}` : "-f";
+        return `    ${patterns.join("|")}) COMPREPLY=($(compgen ${offered} -- "$current")); return ;;`;
       }),
   );
   const known = [...paths(root)]
@@ -92,6 +94,7 @@ ${branches.join("\n")}
   });
   return `#compdef parley
 # Completion of parley for zsh. Load it with: source <(parley completion zsh)
+_parley_models() { local -a models; models=(\${(f)"$(parley complete-models 2>/dev/null)"}); compadd -a models }
 _parley_ids() { local -a ids; ids=(\${(f)"$(parley complete-ids 2>/dev/null)"}); compadd -a ids }
 ${functions.join("\n")}
 compdef _parley parley
@@ -100,9 +103,8 @@ compdef _parley parley
 
 function zshOption(option: OptionNode): string {
   const about = option.about.replace(/[[\]:]/g, "");
-  const value = option.takesValue
-    ? `:value:${option.choices.length > 0 ? `(${option.choices.join(" ")})` : "_files"}`
-    : "";
+  const values = option.choices.length > 0 ? `(${option.choices.join(" ")})` : "_files";
+  const value = option.takesValue ? `:value:${option.takesModel ? "_parley_models" : values}` : "";
   return `${option.long}[${about}]${value}`;
 }
 
@@ -138,9 +140,10 @@ function fishCondition(path: readonly string[], node: CommandNode): string {
   return [...said, ...below].join("; and ") || "true";
 }
 
-function fishOption({ long, short, takesValue, choices }: OptionNode): string {
+function fishOption({ long, short, takesValue, choices, takesModel }: OptionNode): string {
   const parts = [`-l ${long.replace(/^--/, "")}`];
   if (short !== undefined) parts.push(`-s ${short.replace(/^-/, "")}`);
-  if (takesValue) parts.push(choices.length > 0 ? `-x -a ${quote(choices.join(" "))}` : "-r");
+  if (takesModel) parts.push("-x -a '(parley complete-models 2>/dev/null)'");
+  else if (takesValue) parts.push(choices.length > 0 ? `-x -a ${quote(choices.join(" "))}` : "-r");
   return parts.join(" ");
 }

@@ -38,6 +38,7 @@ export interface NodeListener extends OpenListener {
   readonly onSearchIndexed?: RuntimeHooks["onSearchIndexed"] | undefined;
   readonly onEvent?: RuntimeHooks["onEvent"] | undefined;
   readonly onWindowChange?: RuntimeHooks["onWindowChange"] | undefined;
+  readonly onTakeover?: RuntimeHooks["onTakeover"] | undefined;
   readonly onWebhookAttempt?: RuntimeHooks["onWebhookAttempt"] | undefined;
   readonly onCall?: RuntimeHooks["onCall"] | undefined;
 }
@@ -92,6 +93,7 @@ export async function startNode(config: Config, listener: NodeListener = {}): Pr
           onSearchIndexed: listener.onSearchIndexed,
           onEvent: listener.onEvent,
           onWindowChange: listener.onWindowChange,
+          onTakeover: listener.onTakeover,
           onWebhookAttempt: listener.onWebhookAttempt,
           onCall: listener.onCall,
         }),

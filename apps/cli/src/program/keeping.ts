@@ -7,6 +7,9 @@ import type { MigrateOptions } from "../verbs/keeping/migrate.js";
 import type { ServeOptions } from "../verbs/keeping/serve.js";
 import { type Act, count, examples, type JsonOption, json, port } from "./arguments.js";
 
+/** Levels of the server's log, from the most lines to none. */
+const logLevels = ["debug", "info", "warn", "error", "silent"];
+
 /** The server. */
 export function addServer(program: Command, act: Act): void {
   program
@@ -20,6 +23,14 @@ export function addServer(program: Command, act: Act): void {
       new Option("--drain <seconds>", "how long turns may finish their step at the end")
         .argParser(count)
         .default(20),
+    )
+    .addOption(
+      new Option(
+        "--log-level <level>",
+        "the least that is logged; debug includes probes of health and figures",
+      )
+        .choices(logLevels)
+        .env("PARLEY_LOG_LEVEL"),
     )
     .addHelpText(
       "after",
@@ -50,7 +61,7 @@ export function addMcp(program: Command, act: Act): void {
 
 /** Verbs that look after the installation. */
 export function addKeeping(program: Command, act: Act): void {
-  const keys = program.command("keys").description("API keys: make, list, revoke");
+  const keys = program.command("keys").description("API keys: make, list, revoke, recover");
   const verbs = () => import("../verbs/keeping/keys.js");
   keys
     .command("create")
@@ -76,6 +87,11 @@ export function addKeeping(program: Command, act: Act): void {
         (await verbs()).removeKey(word, options, context),
       ),
     );
+  keys
+    .command("recover")
+    .description("make a key with all scopes on the store itself, when no key is left that may make one")
+    .addOption(json())
+    .action(act(async (context, options: JsonOption) => (await verbs()).recoverKey(options, context)));
   keys
     .command("logout")
     .description("end all logins that pages have made with one")
@@ -167,4 +183,7 @@ export function addCompletion(program: Command, act: Act): void {
   program
     .command("complete-ids", { hidden: true })
     .action(act(async (context) => (await import("../verbs/keeping/completion.js")).completeIds(context)));
+  program
+    .command("complete-models", { hidden: true })
+    .action(act(async (context) => (await import("../verbs/keeping/completion.js")).completeModels(context)));
 }

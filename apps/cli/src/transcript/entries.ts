@@ -67,6 +67,8 @@ export interface SummaryEntry extends EntryBase {
   readonly kind: "summary";
   readonly text: string;
   readonly covers?: { readonly firstSeq: number; readonly lastSeq: number };
+  /** Its own place in the log. */
+  readonly seq?: number;
 }
 
 export interface ErrorEntry extends EntryBase {
@@ -183,7 +185,7 @@ function entryOf(message: MessageState, part: PartState, around: Surroundings): 
         key,
         done,
         text: chunk.text,
-        ...omitUndefined({ covers: chunk.covers }),
+        ...omitUndefined({ covers: chunk.covers, seq: message.firstSeq }),
       };
     case "error":
       return {

@@ -15,6 +15,8 @@ export interface EntryOptions extends MarkdownOptions {
   readonly showReasoning?: boolean | undefined;
   /** Number of lines of a tool's result that are shown. Absent: one, shortened. */
   readonly resultLines?: number | undefined;
+  /** Summaries behind this seq are no longer in force. Absent: nothing is known of that. */
+  readonly undoneBehind?: number | undefined;
 }
 
 /** An entry as lines, when it is whole. */
@@ -30,11 +32,12 @@ export function renderEntry(entry: Entry, options: EntryOptions): string[] {
     case "tool":
       return renderTool(entry, options, "");
     case "summary": {
-      const { covers } = entry;
+      const { covers, seq = 0 } = entry;
+      const isUndone = options.undoneBehind !== undefined && seq > options.undoneBehind;
       const what =
         covers === undefined
           ? "Note of the system"
-          : `Summary of entries ${covers.firstSeq} to ${covers.lastSeq}`;
+          : `Summary of entries ${covers.firstSeq} to ${covers.lastSeq}${isUndone ? ", undone since: the model sees them again" : ""}`;
       return [
         style.magenta(`≡ ${what}`),
         ...wrap(style.dim(safeText(entry.text)), { columns, first: "  ", rest: "  " }),

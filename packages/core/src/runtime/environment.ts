@@ -131,6 +131,17 @@ export interface CallContext {
   readonly purpose: "step" | "compaction" | "title";
 }
 
+/** A turn that this node found without a running node, and went on with or ended. */
+export interface TurnTakeover {
+  readonly owner: string;
+  readonly conversationId: string;
+  readonly turnId: string;
+  /** Grows with every takeover of the conversation. */
+  readonly fence: number;
+  /** `sealed`: it could not go on, or was to stop, so it was ended with what existed. */
+  readonly outcome: "continued" | "sealed";
+}
+
 /** Callbacks of a host. A hook that throws is reported to `onError` and changes nothing. */
 export interface RuntimeHooks {
   /**
@@ -146,6 +157,8 @@ export interface RuntimeHooks {
   onCall?(call: ProviderCallRecord, context: CallContext): void;
   /** Called when a model's window was learned, or a learned one was disproved: for logs. */
   onWindowChange?(change: WindowChange): void;
+  /** A turn of a node that died or left, or that waited for input, was taken over here: for logs. */
+  onTakeover?(takeover: TurnTakeover): void;
   /** Called after the seal and its events. */
   afterTurn?(turn: SealedTurn): void | Promise<void>;
   /** Called with the progress of a search index that had fallen behind, by messages and titles: for logs. */

@@ -28,6 +28,7 @@ export {
   type RuntimeHooks,
   type RuntimeLimits,
   type SealedTurn,
+  type TurnTakeover,
 } from "./environment.js";
 export type { FileDeriver } from "./files/derived-files.js";
 export { defaultFileLimits, type FileLimits } from "./files/file-limits.js";

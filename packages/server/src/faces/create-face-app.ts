@@ -9,6 +9,7 @@ import { createContext, recheckCallers } from "../create-context.js";
 import { answerFailure, guardRequests } from "../http/guard.js";
 import { MountedEndpoints, refuseAddress } from "../mount-endpoints.js";
 import { contractOf } from "../openapi.js";
+import { packageVersion } from "../version.js";
 import { type Face, useFailureShape } from "./face.js";
 
 /** Settings of a face in a host's own application. */
@@ -31,7 +32,7 @@ export function createFaceApp(runtime: Runtime, face: Face, options: FaceOptions
   const app = createContext(runtime, options, {
     draining: () => isDraining || runtime.status().draining,
     contract: () => {
-      contract ??= contractOf(hono, options.version ?? "0.1.0");
+      contract ??= contractOf(hono, options.version ?? packageVersion);
       return contract;
     },
   });
@@ -39,7 +40,7 @@ export function createFaceApp(runtime: Runtime, face: Face, options: FaceOptions
   hono.use("*", useFailureShape(face));
   hono.use("*", guardRequests(app));
   const mounted = new MountedEndpoints(hono, app);
-  for (const endpoint of face.endpoints) mounted.add(endpoint, basePath);
+  for (const endpoint of face.endpoints) mounted.add(endpoint, basePath, face.failureContent);
   mounted.refuseOthers();
   hono.notFound(refuseAddress);
   const stopRechecking = recheckCallers(app);

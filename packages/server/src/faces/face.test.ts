@@ -13,6 +13,7 @@ const sample: Face = {
   path: "/sample",
   endpoints: [
     faceEndpoint("POST /", {
+      operationId: "sayWhoCalls",
       summary: "Say who calls",
       access: "write",
       body: z.object({ word: z.string() }),
@@ -20,6 +21,7 @@ const sample: Face = {
       handle: async ({ caller, body }) => ({ owner: caller.owner, word: body.word }),
     }),
     faceEndpoint("GET /:id/thing", {
+      operationId: "fail",
       summary: "Fail",
       access: "read",
       params: z.object({ id: z.string() }),

@@ -2,6 +2,7 @@ import type { ParleyError } from "@parley/core";
 import type { MiddlewareHandler } from "hono";
 import type { AppEnv } from "../app-env.js";
 import type { Endpoint } from "../http/endpoint.js";
+import type { FailureContent } from "../openapi.js";
 
 /** A failure as a face's clients read it: the body, and headers beside those of every failure. */
 export interface FailureShape {
@@ -24,6 +25,8 @@ export interface Face {
   readonly endpoints: readonly Endpoint[];
   /** Failures in the shape of the protocol. Absent: problem+json, as on native routes. */
   readonly describeFailure?: DescribeFailure;
+  /** The same for the published contract. */
+  readonly failureContent?: FailureContent;
 }
 
 /** Answers every failure below a face's path in the face's shape, also one of the checks before its routes. */

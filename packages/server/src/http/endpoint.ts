@@ -7,6 +7,7 @@ import { admitRequest, countStranger } from "../auth/admit-request.js";
 import { type Caller, checkScope } from "../auth/caller.js";
 import { jsonBody } from "./compressed-json.js";
 import { readJsonBody } from "./read-body.js";
+import type { RefusalStatus } from "./refusal-statuses.js";
 import { validate } from "./validate.js";
 
 /** A request that was checked. */
@@ -31,6 +32,8 @@ interface OtherAnswer {
 }
 
 interface Contract<Shape extends Route> {
+  /** The name of the operation in generated clients. */
+  readonly operationId: string;
   /** One line, for the published contract. */
   readonly summary: string;
   readonly params?: z.ZodType<Shape["params"]>;
@@ -58,6 +61,8 @@ interface Contract<Shape extends Route> {
   readonly answerHeaders?: z.ZodObject;
   /** Further statuses that come with the same body. */
   readonly statuses?: readonly number[];
+  /** Statuses of refusals beside those that follow from the rest of the contract (`refusalStatuses`). */
+  readonly refusals?: readonly RefusalStatus[];
   /** Further answers, by status, that are JSON of their own shape, for the published contract. */
   readonly otherAnswers?: Readonly<Record<number, OtherAnswer>>;
 }

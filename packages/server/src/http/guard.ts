@@ -14,6 +14,9 @@ const requestIdPattern = /^[A-Za-z0-9._:-]{1,128}$/;
 const exposedHeaders =
   "x-request-id, x-conversation-id, x-message-id, retry-after, ratelimit-limit, ratelimit-remaining, ratelimit-reset";
 
+/** Routes that are asked every few seconds by machines: logged where that is wanted. */
+const probes: ReadonlySet<string> = new Set(["GET /health", "GET /ready", "GET /metrics"]);
+
 /** Assigns each request an id, logs it when it is answered, and refuses forbidden hosts and origins. */
 export function guardRequests(app: AppContext): MiddlewareHandler<AppEnv> {
   const refuse = answerFailure(app);
@@ -85,6 +88,7 @@ function logRequest(c: Context<AppEnv>, app: AppContext, startedAt: number): voi
     ...(failure === undefined ? {} : { code: failure.code }),
   };
   if (status >= 500) app.logger.error(line, "request failed");
+  else if (probes.has(line.route)) app.logger.debug(line, "request");
   else app.logger.info(line, "request");
 }
 

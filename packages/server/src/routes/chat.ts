@@ -48,6 +48,8 @@ async function waitsInQueue(me: OwnerRuntime, conversationId: string): Promise<R
 
 export const chatEndpoints = [
   endpoint("POST /chat", {
+    operationId: "chat",
+    refusals: [404, 409],
     summary: "Send a message and follow its turn, or queue it. The same `messageId` again re-attaches",
     access: "write",
     body: sendMessageRequest,
@@ -109,6 +111,7 @@ export const chatEndpoints = [
     },
   }),
   endpoint("GET /conversations/:id/events", {
+    operationId: "followConversation",
     summary: "Follow a conversation by server-sent events, from `Last-Event-ID` or `cursor` on",
     access: "read",
     isWork: true,

@@ -24,12 +24,16 @@ function connectionsOf({ runtime }: AppContext): ConnectionApi {
 // All of them are for admins: a connection serves every owner, and its address is requested from inside the network.
 export const connectionEndpoints = [
   endpoint("GET /connections", {
+    operationId: "listConnections",
+    refusals: [404],
     summary: "Connections to providers of models, without their keys",
     access: "admin",
     response: connectionsResponse,
     handle: ({ app }) => connectionsOf(app).list(),
   }),
   endpoint("POST /connections", {
+    operationId: "addConnection",
+    refusals: [404],
     summary: "Connect to a provider: its models can be used at once, on every node",
     access: "admin",
     body: addConnectionRequest,
@@ -38,6 +42,7 @@ export const connectionEndpoints = [
     handle: async ({ app, body }) => ({ connection: await connectionsOf(app).add(body) }),
   }),
   endpoint("PATCH /connections/:name", {
+    operationId: "changeConnection",
     summary: "Rename a connection, or change its key, address or models",
     access: "admin",
     params: connectionParams,
@@ -49,6 +54,7 @@ export const connectionEndpoints = [
     }),
   }),
   endpoint("DELETE /connections/:name", {
+    operationId: "removeConnection",
     summary: "Remove a connection with its key. Idempotent",
     access: "admin",
     params: connectionParams,
@@ -56,6 +62,8 @@ export const connectionEndpoints = [
     handle: async ({ app, params: { name } }) => ({ name, removed: await connectionsOf(app).remove(name) }),
   }),
   endpoint("POST /connections/test", {
+    operationId: "testSettings",
+    refusals: [404],
     summary: "Ask a provider for its models, and store nothing",
     access: "admin",
     body: connectionSettings,
@@ -64,6 +72,7 @@ export const connectionEndpoints = [
     handle: ({ app, body }) => connectionsOf(app).test(body),
   }),
   endpoint("POST /connections/:name/test", {
+    operationId: "testConnection",
     summary: "Ask the provider of a connection for its models, which become those of the connection",
     access: "admin",
     params: connectionParams,

@@ -37,6 +37,8 @@ function given<T extends object>(settings: T): { [Key in keyof T]: Exclude<T[Key
 
 export const conversationEndpoints = [
   endpoint("POST /conversations", {
+    operationId: "createConversation",
+    refusals: [409],
     summary: "Create a conversation. Idempotent by `id`",
     access: "write",
     body: createConversationRequest,
@@ -45,6 +47,7 @@ export const conversationEndpoints = [
       me.create({ id, ...given(settings), ...(temporary === true ? { temporary } : {}) }),
   }),
   endpoint("GET /conversations", {
+    operationId: "listConversations",
     summary:
       "List conversations, newest activity first; with `pinned=first`, the pinned ones before all others",
     access: "read",
@@ -53,6 +56,7 @@ export const conversationEndpoints = [
     handle: ({ me, query }) => me.list(query),
   }),
   endpoint("GET /conversations/:id", {
+    operationId: "readHistory",
     summary: "Read a window of the log, ascending by seq",
     access: "read",
     params: conversationParams,
@@ -73,6 +77,7 @@ export const conversationEndpoints = [
     },
   }),
   endpoint("GET /conversations/:id/meta", {
+    operationId: "getConversation",
     summary: "Read the metadata and what is going on right now",
     access: "read",
     params: conversationParams,
@@ -80,6 +85,7 @@ export const conversationEndpoints = [
     handle: ({ me, params }) => me.meta(params.id),
   }),
   endpoint("GET /conversations/:id/metrics", {
+    operationId: "getTurnMetrics",
     summary: "Read tokens and timing of the sealed turns",
     access: "read",
     params: conversationParams,
@@ -99,6 +105,7 @@ export const conversationEndpoints = [
     },
   }),
   endpoint("GET /conversations/:id/last", {
+    operationId: "getLastAnswer",
     summary: "Wait for a running turn, then read the last answer",
     access: "read",
     params: conversationParams,
@@ -130,6 +137,7 @@ export const conversationEndpoints = [
     },
   }),
   endpoint("GET /conversations/:id/turns/:turnId", {
+    operationId: "getTurn",
     summary: "Read a turn: messages, provider calls, manifests, metrics",
     access: "read",
     params: turnParams,
@@ -137,6 +145,8 @@ export const conversationEndpoints = [
     handle: ({ me, params }) => me.turn(params.id, params.turnId),
   }),
   endpoint("DELETE /conversations/:id", {
+    operationId: "deleteConversation",
+    refusals: [409],
     summary: "Delete a conversation and its archives, with `cascade` also its forks",
     access: "write",
     params: conversationParams,
@@ -150,6 +160,7 @@ export const conversationEndpoints = [
     },
   }),
   endpoint("POST /conversations/:id/stop", {
+    operationId: "stopTurn",
     summary: "Stop the running turn. Its partial answer is kept. Idempotent",
     access: "write",
     // A node that shuts down still does what lets its turns end.
@@ -159,6 +170,7 @@ export const conversationEndpoints = [
     handle: async ({ me, params }) => ({ conversationId: params.id, ...(await me.stop(params.id)) }),
   }),
   endpoint("POST /conversations/:id/close", {
+    operationId: "closeConversation",
     summary: "Stop, pause the queue and hide. A send reopens it",
     access: "write",
     params: conversationParams,
@@ -166,6 +178,8 @@ export const conversationEndpoints = [
     handle: async ({ me, params }) => ({ conversationId: params.id, ...(await me.close(params.id)) }),
   }),
   endpoint("POST /conversations/:id/open", {
+    operationId: "reopenConversation",
+    refusals: [409],
     summary: "Unhide, and ask every connected client to show it",
     access: "write",
     params: conversationParams,
@@ -176,6 +190,8 @@ export const conversationEndpoints = [
     },
   }),
   endpoint("POST /conversations/:id/fork", {
+    operationId: "forkConversation",
+    refusals: [409],
     summary: "Make a conversation that shares the log up to `atSeq`; with `message`, edit or regenerate",
     access: "write",
     params: conversationParams,

@@ -17,6 +17,7 @@ async function* asBytes(text: AsyncIterable<string>): AsyncGenerator<Buffer> {
 
 export const exportEndpoints = [
   endpoint("GET /conversations/:id/export", {
+    operationId: "exportConversation",
     summary: "Take a conversation out: as lines that can be imported, or as Markdown",
     access: "read",
     params: conversationParams,
@@ -34,6 +35,8 @@ export const exportEndpoints = [
     },
   }),
   endpoint("POST /import", {
+    operationId: "importConversations",
+    refusals: [409],
     summary: "Bring a conversation in, from the lines of an export. The same file again changes nothing",
     access: "write",
     query: importQuery,

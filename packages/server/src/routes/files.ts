@@ -119,6 +119,7 @@ const sentFile = {
 
 export const fileEndpoints = [
   endpoint("POST /files", {
+    operationId: "uploadFile",
     summary:
       "Upload a file: the body, as it is, or the file of a form. It is kept for a day, and longer once a message refers to it",
     access: "write",
@@ -135,6 +136,8 @@ export const fileEndpoints = [
     },
   }),
   endpoint("GET /files/:id", {
+    operationId: "readUpload",
+    refusals: [416],
     ...sentFile,
     summary: "Read an upload by its id, until it expires",
     access: "read",
@@ -143,6 +146,7 @@ export const fileEndpoints = [
       sendFile({ c, app, caller }, await me.files.open({ uploadId: id }, query)),
   }),
   endpoint("DELETE /files/:id", {
+    operationId: "deleteUpload",
     summary: "Drop an upload. Messages that refer to it keep the file. Idempotent",
     access: "write",
     params: uploadParams,
@@ -150,6 +154,7 @@ export const fileEndpoints = [
     handle: async ({ me, params: { id } }) => ({ id, removed: await me.files.drop(id) }),
   }),
   endpoint("GET /files/:id/address", {
+    operationId: "signUpload",
     summary: "Make an address of an upload that needs no key, for a short time",
     access: "read",
     params: uploadParams,
@@ -158,6 +163,8 @@ export const fileEndpoints = [
     handle: ({ me, params: { id }, query }) => signedAddress(me, { uploadId: id }, query),
   }),
   endpoint("GET /conversations/:id/files/:seq", {
+    operationId: "readFile",
+    refusals: [416],
     ...sentFile,
     summary: "Read the file of a message, by the seq of its chunk",
     access: "read",
@@ -166,6 +173,7 @@ export const fileEndpoints = [
       sendFile({ c, app, caller }, await me.files.open({ conversationId: id, seq }, query)),
   }),
   endpoint("GET /conversations/:id/files/:seq/address", {
+    operationId: "signFile",
     summary: "Make an address of the file of a message that needs no key, for a short time",
     access: "read",
     params: messageFileParams,
@@ -174,6 +182,8 @@ export const fileEndpoints = [
     handle: ({ me, params: { id, seq }, query }) => signedAddress(me, { conversationId: id, seq }, query),
   }),
   endpoint("GET /signed-files/:token", {
+    operationId: "readSignedFile",
+    refusals: [416],
     ...sentFile,
     summary: "Read a file by a signed address, until it expires. Needs no key",
     access: "public",

@@ -44,6 +44,7 @@ function actorOf({ owner, keyId, keyPrefix, label = keyPrefix }: Caller): InputA
 
 export const inputEndpoints = [
   endpoint("GET /pending", {
+    operationId: "listPending",
     summary: "Calls that wait for a person or for the caller, oldest first",
     access: "read",
     query: pendingQuery,
@@ -51,6 +52,8 @@ export const inputEndpoints = [
     handle: ({ me, query }) => me.input.pending(query),
   }),
   endpoint("POST /conversations/:id/pending/:requestId", {
+    operationId: "respondToRequest",
+    refusals: [409],
     summary: "Answer a request. The first response wins; the same again gets the same answer",
     access: respondScopes,
     // A node that shuts down accepts a response, and leaves the turn to another one.
@@ -62,12 +65,14 @@ export const inputEndpoints = [
       respondAs(caller, me, { conversationId, requestId }, body, "http"),
   }),
   endpoint("GET /grants", {
+    operationId: "listGrants",
     summary: "Standing approvals, newest first",
     access: "read",
     response: grantsResponse,
     handle: async ({ me }) => ({ grants: await me.input.grants() }),
   }),
   endpoint("DELETE /grants/:id", {
+    operationId: "revokeGrant",
     summary: "Revoke a standing approval: the next call asks again",
     access: "approve",
     params: grantParams,
@@ -75,6 +80,7 @@ export const inputEndpoints = [
     handle: async ({ me, params: { id } }) => ({ id, removed: await me.input.revoke(id) }),
   }),
   endpoint("GET /tools", {
+    operationId: "listTools",
     summary: "The tools that every turn of the caller is offered, and the servers they come from",
     access: "read",
     response: toolsResponse,

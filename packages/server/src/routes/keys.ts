@@ -65,6 +65,7 @@ async function keysChanged(app: AppContext): Promise<void> {
 
 export const keyEndpoints = [
   endpoint("GET /me", {
+    operationId: "getCaller",
     summary: "Who the caller is",
     access: "read",
     response: meResponse,
@@ -76,6 +77,8 @@ export const keyEndpoints = [
     },
   }),
   endpoint("POST /login", {
+    operationId: "logIn",
+    refusals: [401],
     summary: "Trade a key for a login, whose cookie scripts cannot read",
     access: "public",
     body: loginRequest,
@@ -92,6 +95,7 @@ export const keyEndpoints = [
     },
   }),
   endpoint("POST /logout", {
+    operationId: "logOut",
     summary: "End the login of the cookie; with `everywhere`, all logins of its key",
     access: "public",
     body: logoutRequest,
@@ -113,12 +117,14 @@ export const keyEndpoints = [
     },
   }),
   endpoint("GET /keys", {
+    operationId: "listKeys",
     summary: "List API keys",
     access: "admin",
     response: keysResponse,
     handle: async ({ app }) => ({ keys: (await app.runtime.keys.list()).map(toKeyInfo) }),
   }),
   endpoint("POST /keys", {
+    operationId: "createKey",
     summary: "Make an API key. Its secret is shown this once",
     access: "admin",
     body: createKeyRequest,
@@ -135,6 +141,7 @@ export const keyEndpoints = [
     },
   }),
   endpoint("DELETE /keys/:id", {
+    operationId: "deleteKey",
     summary: "Revoke an API key. Idempotent",
     access: "admin",
     params: keyParams,
@@ -146,6 +153,7 @@ export const keyEndpoints = [
     },
   }),
   endpoint("DELETE /keys/:id/logins", {
+    operationId: "endLogins",
     summary: "End all logins of an API key. The key stays",
     access: "admin",
     params: keyParams,

@@ -47,6 +47,7 @@ function reasonNotToBeReady(
 
 export const operationEndpoints = [
   endpoint("GET /search", {
+    operationId: "search",
     summary:
       "Full text over the messages and titles of the caller's conversations, or over the messages of one",
     access: "read",
@@ -55,30 +56,35 @@ export const operationEndpoints = [
     handle: ({ me, query }) => me.search(query),
   }),
   endpoint("GET /models", {
+    operationId: "listModels",
     summary: "The models that can be asked",
     access: "read",
     response: modelsResponse,
     handle: async ({ app }) => app.runtime.models(),
   }),
   endpoint("GET /doctor", {
+    operationId: "examineStore",
     summary: "Look the store over",
     access: "admin",
     response: doctorResponse,
     handle: ({ app }) => app.runtime.examine({ fix: false }),
   }),
   endpoint("POST /doctor", {
+    operationId: "repairStore",
     summary: "Look the store over, and put right what is safe to",
     access: "admin",
     response: doctorResponse,
     handle: ({ app }) => app.runtime.examine({ fix: true }),
   }),
   endpoint("GET /health", {
+    operationId: "getHealth",
     summary: "The process answers",
     access: "public",
     response: healthResponse,
     handle: async ({ app }) => ({ status: "ok", instance: app.instance }),
   }),
   endpoint("GET /ready", {
+    operationId: "getReadiness",
     summary: "Whether the server can take work",
     access: "public",
     response: readyResponse,
@@ -99,12 +105,15 @@ export const operationEndpoints = [
     },
   }),
   endpoint("GET /openapi.json", {
+    operationId: "getContract",
     summary: "This contract",
     access: "public",
     response: jsonObject,
     handle: async ({ app }) => app.contract(),
   }),
   endpoint("GET /metrics", {
+    operationId: "getServerMetrics",
+    refusals: [404],
     summary: "Figures for Prometheus, of all owners together",
     access: "admin",
     response: z.string(),

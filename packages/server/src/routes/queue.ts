@@ -5,6 +5,7 @@ import { enqueueRequest, enqueueResponse, queueEdit, queueResponse } from "../sc
 
 export const queueEndpoints = [
   endpoint("GET /conversations/:id/queue", {
+    operationId: "listQueue",
     summary: "Read what waits",
     access: "read",
     params: conversationParams,
@@ -15,6 +16,8 @@ export const queueEndpoints = [
     }),
   }),
   endpoint("POST /conversations/:id/queue", {
+    operationId: "queueMessage",
+    refusals: [409],
     summary: "Queue a message, or open a turn when none runs. Idempotent by `messageId`",
     access: "write",
     params: conversationParams,
@@ -33,6 +36,8 @@ export const queueEndpoints = [
     },
   }),
   endpoint("PATCH /conversations/:id/queue/:messageId", {
+    operationId: "changeQueuedMessage",
+    refusals: [409],
     summary: "Edit, move or switch a message that waits",
     access: "write",
     params: queuedMessageParams,
@@ -44,6 +49,7 @@ export const queueEndpoints = [
     }),
   }),
   endpoint("DELETE /conversations/:id/queue/:messageId", {
+    operationId: "removeQueuedMessage",
     summary: "Remove a message that waits",
     access: "write",
     params: queuedMessageParams,
@@ -55,6 +61,8 @@ export const queueEndpoints = [
     },
   }),
   endpoint("POST /conversations/:id/queue/resume", {
+    operationId: "resumeQueue",
+    refusals: [409],
     summary: "Go on after a pause",
     access: "write",
     params: conversationParams,

@@ -143,11 +143,18 @@ const preparations: {
 
 interface Document {
   readonly paths: Record<string, Record<string, Operation>>;
+  readonly components: { readonly schemas: Record<string, object> };
 }
 interface Operation {
+  readonly operationId?: string;
+  readonly security?: readonly object[];
+  readonly parameters?: readonly { readonly name: string; readonly schema: { readonly $ref?: string } }[];
   readonly requestBody?: { readonly required?: boolean };
   readonly responses: Record<string, { readonly content: Record<string, { readonly schema: object }> }>;
 }
+
+/** Ids that others make: sources and parts of an answer, and those of the faces. */
+const foreignIds = [/\.sources\.items\.id$/, /^schemas\.Chunk/, /^schemas\.(OpenAI|StoredUi|Ui|Mcp)/];
 
 let server: TestServer;
 let document: Document;
@@ -243,6 +250,44 @@ describe("every route", () => {
     // Those of /v1 and /mcp have failures of their own shape, and are checked with their face.
     const native = published.filter((name) => !/ \/(v1|mcp)\b/.test(name));
     expect(native.sort()).toEqual([...routeNames].sort());
+  });
+
+  it("has a name of its own in the contract, and its refusals by status", () => {
+    const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));
+    const names = operations.map(({ operationId }) => operationId ?? "");
+    expect(names.filter((name) => !/^[a-z][A-Za-z]+$/.test(name))).toEqual([]);
+    expect(new Set(names).size).toBe(names.length);
+    for (const { operationId, security, responses } of operations) {
+      const refusals = Object.keys(responses).filter((status) => /^4\d\d$/.test(status));
+      const expected = security?.length === 0 ? ["403"] : ["401", "403", "429"];
+      expect([operationId, refusals]).toEqual([operationId, expect.arrayContaining(expected)]);
+      for (const status of refusals)
+        expect(Object.keys(responses[status]?.content ?? {})).toEqual([expect.stringMatching(/json$/)]);
+    }
+  });
+
+  it("writes ids in one form: those that Parley makes or takes are all of one schema", () => {
+    const others: string[] = [];
+    const look = (place: string, properties: Readonly<Record<string, { readonly $ref?: string }>>) => {
+      for (const [name, schema] of Object.entries(properties)) {
+        if (!/^(id|conversationId|messageId|turnId|parentId|keyId)$/.test(name)) continue;
+        if (schema.$ref !== "#/components/schemas/Id") others.push(`${place}.${name}`);
+      }
+    };
+    const walk = (place: string, value: unknown) => {
+      if (typeof value !== "object" || value === null) return;
+      const { properties, ...rest } = value as { properties?: Record<string, object> };
+      if (properties !== undefined) look(place, properties);
+      for (const [name, part] of Object.entries({ ...rest, ...properties })) walk(`${place}.${name}`, part);
+    };
+    const paths = Object.entries(document.paths).filter(([path]) => !/^\/(v1|mcp|api)\b/.test(path));
+    for (const [path, operations] of paths) {
+      walk(path, operations);
+      for (const { parameters = [] } of Object.values(operations))
+        look(path, Object.fromEntries(parameters.map(({ name, schema }) => [name, schema])));
+    }
+    walk("schemas", document.components.schemas);
+    expect(others.filter((place) => !foreignIds.some((each) => each.test(place)))).toEqual([]);
   });
 
   it("names its fields in the contract", () => {

@@ -67,6 +67,7 @@ function withoutNull(setting: SettingsChange): ConversationSettings {
 
 export const settingsEndpoints = [
   endpoint("GET /conversations/:id/title", {
+    operationId: "getTitle",
     ...shared,
     summary: "Read the title",
     access: "read",
@@ -74,6 +75,8 @@ export const settingsEndpoints = [
     handle: ({ me, params }) => titleOf(me, params.id),
   }),
   endpoint("PUT /conversations/:id/title", {
+    operationId: "setTitle",
+    refusals: [409],
     ...shared,
     summary: "Set the title",
     access: "write",
@@ -85,6 +88,7 @@ export const settingsEndpoints = [
     },
   }),
   endpoint("GET /conversations/:id/pinned", {
+    operationId: "getPinned",
     ...shared,
     summary: "Read whether the conversation is pinned",
     access: "read",
@@ -92,6 +96,8 @@ export const settingsEndpoints = [
     handle: ({ me, params }) => pinnedOf(me, params.id),
   }),
   endpoint("PUT /conversations/:id/pinned", {
+    operationId: "setPinned",
+    refusals: [409],
     ...shared,
     summary: "Pin the conversation, or unpin it",
     access: "write",
@@ -104,6 +110,7 @@ export const settingsEndpoints = [
     },
   }),
   endpoint("GET /conversations/:id/model", {
+    operationId: "getModel",
     ...shared,
     summary: "Read the conversation's own model, and the one its next turn uses",
     access: "read",
@@ -111,6 +118,8 @@ export const settingsEndpoints = [
     handle: ({ me, params }) => modelOf(me, params.id),
   }),
   endpoint("PUT /conversations/:id/model", {
+    operationId: "setModel",
+    refusals: [409],
     ...shared,
     summary: "Set the model; null goes on with that of the last turn",
     access: "write",
@@ -122,6 +131,7 @@ export const settingsEndpoints = [
     },
   }),
   endpoint("GET /conversations/:id/reasoning-effort", {
+    operationId: "getReasoningEffort",
     ...shared,
     summary: "Read the conversation's own effort, and the one its next turn uses",
     access: "read",
@@ -129,6 +139,8 @@ export const settingsEndpoints = [
     handle: ({ me, params }) => effortOf(me, params.id),
   }),
   endpoint("PUT /conversations/:id/reasoning-effort", {
+    operationId: "setReasoningEffort",
+    refusals: [409],
     ...shared,
     summary: "Set the effort",
     access: "write",
@@ -140,6 +152,7 @@ export const settingsEndpoints = [
     },
   }),
   endpoint("GET /conversations/:id/instructions", {
+    operationId: "getInstructions",
     ...shared,
     summary: "Read the conversation's own instructions; null is the server's",
     access: "read",
@@ -147,6 +160,8 @@ export const settingsEndpoints = [
     handle: ({ me, params }) => instructionsOf(me, params.id),
   }),
   endpoint("PUT /conversations/:id/instructions", {
+    operationId: "setInstructions",
+    refusals: [409],
     ...shared,
     summary: "Set the instructions",
     access: "write",
@@ -158,6 +173,7 @@ export const settingsEndpoints = [
     },
   }),
   endpoint("GET /conversations/:id/compact-threshold", {
+    operationId: "getCompactThreshold",
     ...shared,
     summary: "Read the tokens above which the conversation is compacted; 0 is never, null the default",
     access: "read",
@@ -165,6 +181,8 @@ export const settingsEndpoints = [
     handle: ({ me, params }) => thresholdOf(me, params.id),
   }),
   endpoint("PUT /conversations/:id/compact-threshold", {
+    operationId: "setCompactThreshold",
+    refusals: [409],
     ...shared,
     summary: "Set the threshold; null is the default",
     access: "write",
@@ -176,6 +194,7 @@ export const settingsEndpoints = [
     },
   }),
   endpoint("GET /conversations/:id/temporary", {
+    operationId: "getTemporary",
     ...shared,
     summary: "Read if the conversation is temporary",
     access: "read",
@@ -183,6 +202,8 @@ export const settingsEndpoints = [
     handle: ({ me, params }) => temporaryOf(me, params.id),
   }),
   endpoint("PUT /conversations/:id/temporary", {
+    operationId: "setTemporary",
+    refusals: [409],
     ...shared,
     summary: "Keep a temporary conversation, or make one temporary",
     access: "write",

@@ -58,6 +58,7 @@ function setBrowserCookie(c: Context<AppEnv>, value: string): void {
 
 export const toolLoginEndpoints = [
   endpoint("POST /tools/:server/connect", {
+    operationId: "startToolLogin",
     summary: "Begin a login at a server of tools; a person opens the address",
     access: "approve",
     params: toolServerParams,
@@ -75,6 +76,7 @@ export const toolLoginEndpoints = [
     },
   }),
   endpoint("POST /tools/:server/finish", {
+    operationId: "finishToolLogin",
     summary: "Finish a login with what the browser brought back to the caller",
     access: "approve",
     params: toolServerParams,
@@ -86,6 +88,7 @@ export const toolLoginEndpoints = [
     },
   }),
   endpoint("POST /tools/:server/disconnect", {
+    operationId: "endToolLogin",
     summary: "Forget the caller's login at a server of tools. Idempotent",
     access: "approve",
     params: toolServerParams,
@@ -95,6 +98,7 @@ export const toolLoginEndpoints = [
     },
   }),
   endpoint("GET /oauth/callback", {
+    operationId: "receiveToolLogin",
     summary: "Where a browser comes back to from a login at a server of tools",
     access: "public",
     query: finishToolLoginRequest,

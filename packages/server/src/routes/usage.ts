@@ -5,6 +5,7 @@ import { usageQuery, usageResponse } from "../schemas/usage.js";
 
 export const usageEndpoints = [
   endpoint("GET /usage", {
+    operationId: "getUsage",
     summary: "Sum tokens and cost by day, model, conversation or owner",
     access: "read",
     query: usageQuery,

@@ -17,12 +17,14 @@ import {
 // All of them are for admins: an endpoint outlives the key that it was registered with, and its address may be a secret.
 export const webhookEndpoints = [
   endpoint("GET /webhooks", {
+    operationId: "listWebhooks",
     summary: "Endpoints that events are posted to, oldest first, without their secrets",
     access: "admin",
     response: webhooksResponse,
     handle: async ({ me }) => ({ webhooks: await me.webhooks.list() }),
   }),
   endpoint("POST /webhooks", {
+    operationId: "createWebhook",
     summary: "Register an endpoint. Its secret is shown this once",
     access: "admin",
     body: createWebhookRequest,
@@ -31,6 +33,7 @@ export const webhookEndpoints = [
     handle: ({ me, body }) => me.webhooks.add(body),
   }),
   endpoint("PATCH /webhooks/:id", {
+    operationId: "changeWebhook",
     summary: "Change an endpoint, or enable or disable it",
     access: "admin",
     params: webhookParams,
@@ -40,6 +43,7 @@ export const webhookEndpoints = [
     handle: async ({ me, params: { id }, body }) => ({ webhook: await me.webhooks.change(id, body) }),
   }),
   endpoint("DELETE /webhooks/:id", {
+    operationId: "deleteWebhook",
     summary: "Remove an endpoint, with what it was to receive. Idempotent",
     access: "admin",
     params: webhookParams,
@@ -47,6 +51,7 @@ export const webhookEndpoints = [
     handle: async ({ me, params: { id } }) => ({ id, removed: await me.webhooks.remove(id) }),
   }),
   endpoint("POST /webhooks/:id/test", {
+    operationId: "testWebhook",
     summary: "Post an event `webhook.test` to an endpoint, once, and say what came of it",
     access: "admin",
     params: webhookParams,
@@ -54,6 +59,7 @@ export const webhookEndpoints = [
     handle: ({ me, params: { id } }) => me.webhooks.test(id),
   }),
   endpoint("GET /webhooks/:id/deliveries", {
+    operationId: "listDeliveries",
     summary: "What was reported to an endpoint and what became of it, newest first",
     access: "admin",
     params: webhookParams,
@@ -62,6 +68,7 @@ export const webhookEndpoints = [
     handle: ({ me, params: { id }, query }) => me.webhooks.deliveries(id, query),
   }),
   endpoint("POST /webhooks/:id/replay", {
+    operationId: "replayDeliveries",
     summary: "Deliver again, in order, what was delivered or given up",
     access: "admin",
     params: webhookParams,

@@ -4,12 +4,21 @@ import { agree } from "./agree.js";
 import { sourceChunk } from "./chunk.js";
 import { inputRequestEntry, inputResponseEntry, waitingInfo } from "./input-entry.js";
 import { outputInvalidEntry, turnOutput } from "./output.js";
-import { count, instant, openErrorCode, openWords, providerMetadata, stepId, turnReason } from "./scalars.js";
+import {
+  count,
+  id,
+  instant,
+  openErrorCode,
+  openWords,
+  providerMetadata,
+  stepId,
+  turnReason,
+} from "./scalars.js";
 import { costSum, usage } from "./usage.js";
 
-const ofTurn = { conversationId: z.string(), turnId: z.string() };
+const ofTurn = { conversationId: id, turnId: id };
 const ofPart = {
-  messageId: z.string().optional(),
+  messageId: id.optional(),
   partIndex: count.optional(),
   providerMetadata: providerMetadata.optional(),
 };
@@ -22,7 +31,7 @@ export const turnProgress = z
     code: openErrorCode.optional(),
   })
   .openapi("TurnProgress");
-const delivered = z.object({ messageId: z.string(), text: z.string() });
+const delivered = z.object({ messageId: id, text: z.string() });
 const delta = { ...ofTurn, delta: z.string(), stepId: stepId.optional(), ...ofPart };
 
 export const agentEvent = agree<AgentEvent>()(
@@ -30,7 +39,7 @@ export const agentEvent = agree<AgentEvent>()(
     .discriminatedUnion("type", [
       z.object({
         type: z.literal("status"),
-        conversationId: z.string(),
+        conversationId: id,
         status: z.string(),
         waiting: waitingInfo.optional(),
       }),
@@ -44,7 +53,7 @@ export const agentEvent = agree<AgentEvent>()(
         type: z.literal("user-message"),
         ...ofTurn,
         text: z.string(),
-        messageId: z.string().optional(),
+        messageId: id.optional(),
         createdAt: instant.optional(),
         messages: z.array(delivered).optional(),
       }),
@@ -70,7 +79,7 @@ export const agentEvent = agree<AgentEvent>()(
         isError: z.boolean(),
         durationMs: z.number().optional(),
         interrupted: z.boolean().optional(),
-        messageId: z.string().optional(),
+        messageId: id.optional(),
         providerMetadata: providerMetadata.optional(),
       }),
       z.object({
@@ -85,21 +94,21 @@ export const agentEvent = agree<AgentEvent>()(
         type: z.literal("input-request"),
         ...ofTurn,
         stepId,
-        messageId: z.string(),
+        messageId: id,
         input: inputRequestEntry,
       }),
       z.object({
         type: z.literal("input-response"),
         ...ofTurn,
         stepId,
-        messageId: z.string(),
+        messageId: id,
         input: inputResponseEntry,
       }),
       z.object({
         type: z.literal("output-invalid"),
         ...ofTurn,
         stepId,
-        messageId: z.string(),
+        messageId: id,
         output: outputInvalidEntry,
       }),
       z.object({ type: z.literal("usage"), ...ofTurn, stepId: stepId.optional(), usage }),

@@ -3,7 +3,7 @@ import type { Chunk, FileReference, HistoryResponse, InlineFile, StoredChunk } f
 import { agree } from "./agree.js";
 import { inputEntry } from "./input-entry.js";
 import { outputInvalidEntry } from "./output.js";
-import { count, cursor, instant, openErrorCode, providerMetadata, role, stepId } from "./scalars.js";
+import { count, cursor, id, instant, openErrorCode, providerMetadata, role, stepId } from "./scalars.js";
 
 const own = { providerMetadata: providerMetadata.optional() };
 
@@ -95,8 +95,8 @@ export const storedChunkShape = {
   seq: count,
   role,
   chunk,
-  messageId: z.string().optional(),
-  turnId: z.string().optional(),
+  messageId: id.optional(),
+  turnId: id.optional(),
   stepId: stepId.optional(),
   createdAt: instant.optional(),
   partIndex: count.optional(),

@@ -6,7 +6,7 @@ import type {
   UndoCompactionResponse,
 } from "@parley/wire";
 import { agree } from "./agree.js";
-import { count } from "./scalars.js";
+import { count, id } from "./scalars.js";
 
 export const compactRequest = agree<CompactRequest>()(
   z
@@ -18,7 +18,7 @@ export const compactionResult = agree<CompactionResult>()(
   z
     .object({
       summary: z.string(),
-      newConversationId: z.string(),
+      newConversationId: id,
       messagesSummarized: count,
       messagesKept: count,
     })
@@ -38,5 +38,5 @@ export const compactionPreview = agree<CompactionPreview>()(
 );
 
 export const undoCompactionResponse = agree<UndoCompactionResponse>()(
-  z.object({ conversationId: z.string(), compactedFrom: z.string().optional() }),
+  z.object({ conversationId: id, compactedFrom: id.optional() }),
 );

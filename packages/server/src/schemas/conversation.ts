@@ -72,17 +72,17 @@ const effectiveChoices = agree<EffectiveChoices>()(
 );
 
 const metaShape = {
-  id: z.string(),
+  id,
   createdAt: instant,
   lastActivityAt: instant,
   title: z.string(),
   status,
   pinned: z.literal(true).optional(),
-  compactedFrom: z.string().optional(),
+  compactedFrom: id.optional(),
   model: z.string().optional(),
   reasoningEffort: reasoningEffort.optional(),
   effective: effectiveChoices.optional(),
-  parentId: z.string().optional(),
+  parentId: id.optional(),
   forkedAtSeq: count.optional(),
   temporary: z.literal(true).optional(),
   waiting: waitingInfo.optional(),
@@ -92,7 +92,7 @@ const metaShape = {
 export const conversationMeta = agree<ConversationMeta>()(z.object(metaShape).openapi("ConversationMeta"));
 
 export const activeTurn = z.object({
-  turnId: z.string(),
+  turnId: id,
   model: z.string().optional(),
   startedAt: instant.optional(),
   progress: turnProgress.optional(),
@@ -167,19 +167,19 @@ export const eventsQuery = agree<EventsQuery>()(z.object({ cursor: z.string().ma
 
 export const lastResponse = agree<LastResponse>()(
   z.object({
-    conversationId: z.string(),
+    conversationId: id,
     text: z.string(),
     content: z.string(),
-    turnId: z.string().optional(),
+    turnId: id.optional(),
     reason: turnReason.optional(),
     waiting: waitingInfo.optional(),
   }),
 );
 
-const stopped = z.object({ conversationId: z.string(), abortedTurn: z.boolean() });
+const stopped = z.object({ conversationId: id, abortedTurn: z.boolean() });
 export const stopResponse = agree<StopResponse>()(stopped);
 export const closeResponse = agree<CloseResponse>()(stopped);
-export const openResponse = agree<OpenResponse>()(z.object({ conversationId: z.string() }));
+export const openResponse = agree<OpenResponse>()(z.object({ conversationId: id }));
 
 export const forkRequest = agree<ForkRequest>()(
   z
@@ -196,14 +196,14 @@ export const forkRequest = agree<ForkRequest>()(
 );
 
 export const forkResponse = agree<ForkResponse>()(
-  z.object({ conversation: conversationMeta, turnId: z.string().optional() }),
+  z.object({ conversation: conversationMeta, turnId: id.optional() }),
 );
 
 export const turnDetail = agree<TurnDetail>()(
   z
     .object({
-      conversationId: z.string(),
-      turnId: z.string(),
+      conversationId: id,
+      turnId: id,
       status: z.enum(["running", "waiting", "sealed"]),
       reason: turnReason.optional(),
       model: z.string().optional(),
@@ -218,5 +218,5 @@ export const turnDetail = agree<TurnDetail>()(
 
 export const deleteQuery = agree<DeleteQuery>()(z.object({ cascade: flagInQuery.optional() }));
 export const deleteResponse = agree<DeleteResponse>()(
-  z.object({ conversationId: z.string(), deletedIds: z.array(z.string()) }),
+  z.object({ conversationId: id, deletedIds: z.array(id) }),
 );

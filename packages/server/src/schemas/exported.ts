@@ -22,7 +22,7 @@ export const exportLine = agree<ExportLine>()(
       z.object({ type: z.literal("chunk"), ...storedChunkShape, undone: z.literal(true).optional() }),
       z.object({
         type: z.literal("turn"),
-        turnId: z.string(),
+        turnId: id,
         startedAt: instant,
         sealedAt: instant.optional(),
         metrics: turnMetrics,

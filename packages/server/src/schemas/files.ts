@@ -18,7 +18,7 @@ export const uploadQuery = agree<UploadQuery>()(z.object({ name: z.string().max(
 export const uploadInfo = agree<UploadInfo>()(
   z
     .object({
-      id: z.string(),
+      id,
       hash: z.string(),
       size: count,
       mediaType: z.string(),
@@ -43,9 +43,7 @@ export const signedFileParams = agree<SignedFileParams>()(
   z.object({ token: z.string().regex(/^[A-Za-z0-9_.-]{1,2000}$/, "not a signed address") }),
 );
 
-export const dropUploadResponse = agree<DropUploadResponse>()(
-  z.object({ id: z.string(), removed: z.boolean() }),
-);
+export const dropUploadResponse = agree<DropUploadResponse>()(z.object({ id, removed: z.boolean() }));
 
 export const signFileQuery = agree<SignFileQuery>()(z.object({ forMs: limitInQuery.optional() }));
 

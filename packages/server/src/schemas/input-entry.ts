@@ -8,7 +8,7 @@ import type {
   WaitingInfo,
 } from "@parley/wire";
 import { agree } from "./agree.js";
-import { count, instant, jsonObject, jsonValue, openWords } from "./scalars.js";
+import { count, id, instant, jsonObject, jsonValue, openWords } from "./scalars.js";
 
 export const inputKind = openWords<InputKind>(["approval", "question", "tool-output"]);
 const inputDecision = openWords<InputDecision>(["allow", "deny", "answer", "output"]);
@@ -23,7 +23,7 @@ export const grantScope = z
 
 export const inputActor = z.object({
   owner: z.string(),
-  keyId: z.string().optional(),
+  keyId: id.optional(),
   label: z.string().optional(),
 });
 
@@ -65,5 +65,5 @@ export const inputResponseEntry = agree<InputResponseEntry>()(
 export const inputEntry = z.union([inputRequestEntry, inputResponseEntry]);
 
 export const waitingInfo = agree<WaitingInfo>()(
-  z.object({ turnId: z.string(), count, kinds: z.array(inputKind) }).openapi("WaitingInfo"),
+  z.object({ turnId: id, count, kinds: z.array(inputKind) }).openapi("WaitingInfo"),
 );

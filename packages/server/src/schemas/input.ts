@@ -25,7 +25,7 @@ import { count, id, instant, jsonObject, jsonValue, limitInQuery, openWords, ste
 const requestId = z.string().min(1).max(300);
 
 export const pendingParams = agree<PendingParams>()(z.object({ id, requestId }));
-export const grantParams = agree<GrantParams>()(z.object({ id: z.string().min(1).max(128) }));
+export const grantParams = agree<GrantParams>()(z.object({ id }));
 
 export const pendingQuery = agree<PendingQuery>()(
   z.object({
@@ -40,9 +40,9 @@ export const pendingResponse = agree<PendingResponse>()(
     pending: z.array(
       z
         .object({
-          conversationId: z.string(),
+          conversationId: id,
           title: z.string(),
-          turnId: z.string(),
+          turnId: id,
           stepId,
           requestId: z.string(),
           kind: inputKind,
@@ -78,7 +78,7 @@ export const respondRequest = agree<RespondRequest>()(z.object(respondShape).ope
 export const respondResponse = agree<RespondResponse>()(
   z
     .object({
-      conversationId: z.string(),
+      conversationId: id,
       requestId: z.string(),
       repeated: z.boolean(),
       response: inputResponseEntry,
@@ -91,10 +91,10 @@ export const grantsResponse = agree<GrantsResponse>()(
     grants: z.array(
       z
         .object({
-          id: z.string(),
+          id,
           toolName: z.string(),
           scope: grantScope,
-          conversationId: z.string().optional(),
+          conversationId: id.optional(),
           createdAt: instant,
           requestId: z.string(),
           by: inputActor.optional(),
@@ -104,9 +104,7 @@ export const grantsResponse = agree<GrantsResponse>()(
   }),
 );
 
-export const revokeGrantResponse = agree<RevokeGrantResponse>()(
-  z.object({ id: z.string(), removed: z.boolean() }),
-);
+export const revokeGrantResponse = agree<RevokeGrantResponse>()(z.object({ id, removed: z.boolean() }));
 
 export const toolsResponse = agree<ToolsResponse>()(
   z.object({

@@ -18,7 +18,7 @@ import { count, id, instant, keyScope } from "./scalars.js";
 const apiKeyInfo = agree<ApiKeyInfo>()(
   z
     .object({
-      id: z.string(),
+      id,
       owner: z.string(),
       prefix: z.string(),
       scopes: z.array(keyScope),
@@ -45,13 +45,11 @@ export const createKeyRequest = agree<CreateKeyRequest>()(
 export const createKeyResponse = agree<CreateKeyResponse>()(
   z.object({ key: apiKeyInfo, secret: z.string() }),
 );
-export const deleteKeyResponse = agree<DeleteKeyResponse>()(
-  z.object({ id: z.string(), removed: z.boolean() }),
-);
+export const deleteKeyResponse = agree<DeleteKeyResponse>()(z.object({ id, removed: z.boolean() }));
 
 export const loginRequest = agree<LoginRequest>()(z.object({ key: z.string().min(1).max(256) }));
 export const logoutRequest = agree<LogoutRequest>()(z.object({ everywhere: z.boolean().optional() }));
-export const endLoginsResponse = agree<EndLoginsResponse>()(z.object({ id: z.string(), ended: count }));
+export const endLoginsResponse = agree<EndLoginsResponse>()(z.object({ id, ended: count }));
 export const logoutResponse = agree<LogoutResponse>()(z.object({ loggedOut: z.literal(true) }));
 export const meResponse = agree<MeResponse>()(
   z.object({

@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import type { ContextManifest, ContextTransformKind, OpenUnion, ProviderCallInfo } from "@parley/wire";
 import { agree } from "./agree.js";
-import { count, errorCode, instant, role, stepId } from "./scalars.js";
+import { count, errorCode, id, instant, role, stepId } from "./scalars.js";
 import { cost, modelPrices, usage } from "./usage.js";
 
 const segmentKinds = ["instructions", "tools", "summary", "messages"] as const;
@@ -69,7 +69,7 @@ const manifest = agree<ContextManifest>()(
 export const providerCall = agree<ProviderCallInfo>()(
   z
     .object({
-      id: z.string(),
+      id,
       stepId,
       purpose: z.enum(["step", "compaction"]).optional(),
       model: z.string(),

@@ -25,7 +25,7 @@ export const searchResponse = agree<SearchResponse>()(
     hits: z.array(
       z
         .object({
-          conversationId: z.string(),
+          conversationId: id,
           seq: count,
           snippet: z.string(),
           title: z.string().optional(),

@@ -11,7 +11,7 @@ export const queuePayload = agree<QueuePayload>()(
       messages: z.array(
         z
           .object({
-            id: z.string(),
+            id,
             text: z.string(),
             files: z.array(fileReference).optional(),
             queuedAt: instant,
@@ -57,15 +57,13 @@ export const queueEdit = agree<QueueEdit>()(
     .openapi("QueueEdit"),
 );
 
-export const queueResponse = agree<QueueResponse>()(
-  z.object({ conversationId: z.string(), queue: queuePayload }),
-);
+export const queueResponse = agree<QueueResponse>()(z.object({ conversationId: id, queue: queuePayload }));
 
 export const enqueueResponse = agree<EnqueueResponse>()(
   z.object({
-    conversationId: z.string(),
+    conversationId: id,
     startedTurn: z.boolean(),
     queue: queuePayload,
-    turnId: z.string().optional(),
+    turnId: id.optional(),
   }),
 );

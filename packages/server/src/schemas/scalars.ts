@@ -21,7 +21,11 @@ const idPattern = /^(?!\.{1,2}$)[A-Za-z0-9._:-]{1,128}$/;
 export const id = z
   .string()
   .regex(idPattern, "1 to 128 of the characters A-Z a-z 0-9 . _ : -, and not . or .. alone")
-  .openapi({ example: "0192f0c1-7c3a-7d52-9e5b-1f2a3b4c5d6e" });
+  .openapi("Id", {
+    description:
+      "Chosen by the client or made by the server (a UUID, in places with a prefix such as `key_`)",
+    example: "0192f0c1-7c3a-7d52-9e5b-1f2a3b4c5d6e",
+  });
 
 /** Epoch milliseconds. */
 export const instant = z.number();

@@ -40,10 +40,10 @@ export const sendMessageRequest = agree<SendMessageRequest>()(
 export const messageReceipt = agree<MessageReceipt>()(
   z
     .object({
-      conversationId: z.string(),
-      messageId: z.string(),
+      conversationId: id,
+      messageId: id,
       outcome: z.enum(["started", "queued"]),
-      turnId: z.string().optional(),
+      turnId: id.optional(),
     })
     .openapi("MessageReceipt"),
 );

@@ -58,7 +58,7 @@ export const clientMessages = {
   ping: agree<WsPing>()(z.object({ type: z.literal("ping") })),
 } satisfies { readonly [Type in WsClientMessage["type"]]: z.ZodType<WsClientMessage & { type: Type }> };
 
-const ofConversation = { conversationId: z.string() };
+const ofConversation = { conversationId: id };
 
 /** Messages to a subscriber, as the `data` of server-sent events and as messages of the socket. */
 export const sseMessage = agree<SseMessage>()(
@@ -78,7 +78,7 @@ export const sseMessage = agree<SseMessage>()(
       z.object({
         type: z.literal("chat.reset"),
         ...ofConversation,
-        turnId: z.string().optional(),
+        turnId: id.optional(),
         cursor: cursor.optional(),
       }),
       z.object({ type: z.literal("chat.delta"), event: agentEvent, cursor }),

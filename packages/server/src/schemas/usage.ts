@@ -13,7 +13,7 @@ import type {
 } from "@parley/wire";
 import { agree } from "./agree.js";
 import { outputVerdict } from "./output.js";
-import { limitInQuery, openWords, stepId, turnReason } from "./scalars.js";
+import { id, limitInQuery, openWords, stepId, turnReason } from "./scalars.js";
 
 export const usage = agree<Usage>()(
   z
@@ -86,7 +86,7 @@ const stepMetrics = agree<StepMetrics>()(
 export const turnMetrics = agree<TurnMetrics>()(
   z
     .object({
-      turnId: z.string(),
+      turnId: id,
       usage,
       durationMs: z.number().optional(),
       waitedMs: z.number().optional(),
@@ -136,7 +136,7 @@ export const usageResponse = agree<UsageResponse>()(
           .object({
             day: z.string().optional(),
             model: z.string().optional(),
-            conversationId: z.string().optional(),
+            conversationId: id.optional(),
             title: z.string().optional(),
             owner: z.string().optional(),
             ...usageFields,

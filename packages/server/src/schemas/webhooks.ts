@@ -29,7 +29,7 @@ const state = agree<DeliveryState>()(z.enum(["pending", "delivered", "dead"]));
 const webhookInfo = agree<WebhookInfo>()(
   z
     .object({
-      id: z.string(),
+      id,
       url: z.string(),
       label: z.string(),
       events: z.array(openWords<WebhookEventType>(eventTypes)),
@@ -67,9 +67,7 @@ export const changeWebhookRequest = agree<ChangeWebhookRequest>()(
     .openapi("ChangeWebhookRequest"),
 );
 export const webhookResponse = agree<WebhookResponse>()(z.object({ webhook: webhookInfo }));
-export const deleteWebhookResponse = agree<DeleteWebhookResponse>()(
-  z.object({ id: z.string(), removed: z.boolean() }),
-);
+export const deleteWebhookResponse = agree<DeleteWebhookResponse>()(z.object({ id, removed: z.boolean() }));
 
 export const testWebhookResponse = agree<TestWebhookResponse>()(
   z.object({
@@ -95,9 +93,9 @@ export const deliveriesResponse = agree<DeliveriesResponse>()(
     deliveries: z.array(
       z
         .object({
-          id: z.string(),
+          id,
           type: openWords<WebhookEventType>(eventTypes),
-          conversationId: z.string(),
+          conversationId: id,
           state,
           createdAt: instant,
           attempts: count,

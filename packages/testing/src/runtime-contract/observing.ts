@@ -1,4 +1,4 @@
-import type { EventContext } from "@parley/core/runtime";
+import type { EventContext, TurnTakeover } from "@parley/core/runtime";
 import type { AgentEvent } from "@parley/wire";
 import { check, checkEqual } from "../contract-case.js";
 import { hang, reasoning, text, toolCall, usage } from "../provider/script.js";
@@ -59,6 +59,7 @@ export const observingCases: RuntimeTopicCase[] = [
     name: "a turn that was ended for a dead node is told as sealed, once",
     async run(world) {
       const sealed: AgentEvent[] = [];
+      const takeovers: TurnTakeover[] = [];
       const here = await world.node({ script: [[text("Half "), hang()]] });
       const { conversationId, turnId } = await world.start(here);
       const follow = await world.joined(here, conversationId);
@@ -70,11 +71,18 @@ export const observingCases: RuntimeTopicCase[] = [
           onEvent: (event) => {
             if (event.type === "turn-sealed") sealed.push(event);
           },
+          onTakeover: (takeover) => takeovers.push(takeover),
         },
       });
       await world.until(() => sealed.length > 0, "the turn is ended there");
       const told = sealed.map((event) => event.type === "turn-sealed" && [event.turnId, event.reason]);
       checkEqual(told, [[turnId, "interrupted"]], "what is told");
+      await world.until(() => takeovers.length > 0, "the takeover is reported");
+      checkEqual(
+        takeovers.map(({ owner, turnId: turn, outcome }) => [owner, turn, outcome]),
+        [[world.owner, turnId, "sealed"]],
+        "the takeover",
+      );
     },
   },
   {

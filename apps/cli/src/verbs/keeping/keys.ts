@@ -36,6 +36,29 @@ export async function createKey(options: CreateKeyOptions, context: VerbContext)
     io.note("It may not make further keys; without a server, `parley keys create` still can.");
 }
 
+/**
+ * Makes a key with all scopes on the store itself, for someone who has lost every key that may make another. A user
+ * who can open the store can read everything in it anyway, so nothing is asked for.
+ */
+export async function recoverKey(options: { readonly json?: boolean }, context: VerbContext): Promise<void> {
+  const { io, globals } = context;
+  const url = globals.url ?? process.env.PARLEY_URL;
+  if (url !== undefined && url !== "") {
+    throw usageError(
+      `A key is recovered on the store itself, not through the server at ${url}.`,
+      "Leave out --url and PARLEY_URL, and run it where the store is: on the server's machine, or with --store postgres://...",
+    );
+  }
+  const { client, place } = await context.connect({ direct: true });
+  const made = await client.request("POST /keys", { body: { owner: globals.owner, scopes: [...known] } });
+  if (options.json) return io.json(made);
+  io.line(made.secret);
+  io.note(
+    `Key ${made.key.id} for the owner "${made.key.owner}", with all scopes, in ${place}. The secret is shown only now. ` +
+      "A running server accepts it within seconds. Revoke keys that you no longer trust: `parley keys ls`, `parley keys rm`.",
+  );
+}
+
 /** Lists keys, without their secrets. */
 export async function listKeys(options: { readonly json?: boolean }, context: VerbContext): Promise<void> {
   const { io } = context;

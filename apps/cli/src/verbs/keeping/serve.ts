@@ -23,6 +23,7 @@ export interface ServeOptions {
   readonly insecure?: boolean;
   readonly page: boolean;
   readonly drain: number;
+  readonly logLevel?: string;
 }
 
 /** Serves the store until it receives a signal to end. */
@@ -36,15 +37,14 @@ export async function serve(options: ServeOptions, context: VerbContext): Promis
     });
   }
   const page = options.page ? findPage(config.page) : undefined;
-  const [{ createLogger, createTelemetryHooks, serve: listen }, { startNode }] = await Promise.all([
-    import("@parley/server"),
-    import("../../compose/node.js"),
-  ]);
+  const [{ createEventLog, createLogger, createTelemetryHooks, serve: listen }, { startNode }] =
+    await Promise.all([import("@parley/server"), import("../../compose/node.js")]);
   const logger = createLogger(
-    { level: globals.quiet ? "warn" : "info" },
+    { level: options.logLevel ?? (globals.quiet ? "warn" : "info") },
     { write: (line) => writeLog(line, io) },
   );
   const telemetry = createTelemetryHooks();
+  const events = createEventLog(logger);
   const node = await startNode(config, {
     onCreate: () =>
       io.note(`Creating the store in ${describeStore(config.store)}, once; this takes a few seconds.`),
@@ -58,9 +58,13 @@ export async function serve(options: ServeOptions, context: VerbContext): Promis
       ),
     onSearchIndexed: ({ indexed, done }) =>
       logger.info({ indexed }, done ? "the search index has caught up" : "the search index is catching up"),
-    onEvent: telemetry.onEvent,
+    onEvent(event, whose) {
+      telemetry.onEvent(event, whose);
+      events.onEvent(event, whose);
+    },
     onCall: telemetry.onCall,
-    onWindowChange: (change) => logger.info({ ...change }, "context window changed"),
+    onTakeover: events.onTakeover,
+    onWindowChange: events.onWindowChange,
     onWebhookAttempt(attempt) {
       telemetry.onWebhookAttempt(attempt);
       if (attempt.outcome === "gone") logger.warn({ ...attempt }, "a webhook answered 410 and was disabled");
@@ -186,7 +190,26 @@ function endAsked(): Promise<string> {
     process.on("SIGINT", end);
     process.on("SIGTERM", end);
     process.on("SIGHUP", end);
+    whenLauncherEnds(() => end("SIGTERM"));
   });
+}
+
+/** Interval at which a server that npm has started looks for the shell between them. */
+const launcherLookMs = 500;
+
+/**
+ * Calls back when the shell is gone through which npm or npx has started this process. npm passes a signal on to that
+ * shell alone, which ends without passing it on: nobody would be left to end the server.
+ */
+function whenLauncherEnds(onEnd: () => void): void {
+  if (process.env.npm_lifecycle_event === undefined) return;
+  const launcher = process.ppid;
+  const look = setInterval(() => {
+    if (process.ppid === launcher) return;
+    clearInterval(look);
+    onEnd();
+  }, launcherLookMs);
+  look.unref();
 }
 
 /** Ends the process when shutting down takes longer than announced, for instance because the store does not answer. */

@@ -82,9 +82,9 @@ function turnTable(rows: readonly Row[], style: Style, columns: number | undefin
       { title: "time", text: ({ turn }) => duration(turn.durationMs), align: "right" },
       { title: "first token", text: ({ turn }) => duration(turn.steps[0]?.ttftMs), align: "right" },
       { title: "tokens/s", text: ({ turn }) => rate(turn.steps), align: "right" },
-      { title: "in", text: ({ turn }) => tokens(turn.usage.inputTokens), align: "right" },
+      { title: "in", text: ({ turn }) => tokens(knownUsage(turn)?.inputTokens), align: "right" },
       { title: "cached", text: ({ turn }) => cached(turn.usage), align: "right" },
-      { title: "out", text: ({ turn }) => tokens(turn.usage.outputTokens), align: "right" },
+      { title: "out", text: ({ turn }) => tokens(knownUsage(turn)?.outputTokens), align: "right" },
       { title: "context", text: ({ turn }) => tokens(turn.contextSize), align: "right" },
       ...(rows.some(({ turn }) => turn.cost !== undefined)
         ? [{ title: "cost", text: ({ turn }: Row) => formatCost(costOf(turn)), align: "right" as const }]
@@ -97,6 +97,11 @@ function turnTable(rows: readonly Row[], style: Style, columns: number | undefin
 /** A turn that says nothing of its cost made one call of unknown cost for each step. */
 function costOf({ cost, steps }: TurnMetrics): CostSum {
   return cost ?? { calls: steps.length, unknownCalls: steps.length, amounts: [] };
+}
+
+/** The usage of a turn, unless none was reported, as of one that was stopped: a call always reads something. */
+function knownUsage({ usage }: Pick<TurnMetrics, "usage">): Usage | undefined {
+  return usage.inputTokens === 0 && usage.outputTokens === 0 ? undefined : usage;
 }
 
 /** Returns the model's output speed, over the steps with a known speed. */
@@ -115,6 +120,8 @@ function cached({ cacheReadTokens, inputTokens }: Usage): string {
 function totals(turns: readonly TurnMetrics[], style: Style): string[] {
   const sum = (pick: (turn: TurnMetrics) => number) => turns.reduce((total, turn) => total + pick(turn), 0);
   const input = sum(({ usage }) => usage.inputTokens);
+  const silent = turns.filter((turn) => knownUsage(turn) === undefined).length;
+  const unknown = silent === 0 ? "" : `${silent} of unknown usage; `;
   const times = turns
     .flatMap(({ durationMs }) => (durationMs === undefined ? [] : [durationMs]))
     .sort((a, b) => a - b);
@@ -128,7 +135,7 @@ function totals(turns: readonly TurnMetrics[], style: Style): string[] {
   const cost = turns.map(costOf).reduce(addCosts, noCost);
   return [
     ...(cost.amounts.length === 0 ? [] : [`${style.bold("cost")}: ${formatCost(cost)}`]),
-    `${style.bold(counted(turns.length, "turn"))}: ${tokens(input)} tokens read, ${tokens(sum(({ usage }) => usage.outputTokens))} written, from the cache: ${cache}`,
+    `${style.bold(counted(turns.length, "turn"))}: ${unknown}${tokens(input)} tokens read, ${tokens(sum(({ usage }) => usage.outputTokens))} written, from the cache: ${cache}`,
     style.dim(
       `time: median ${duration(middle(times))}, longest ${duration(times.at(-1))}; first token: median ${duration(middle(firsts))}, slowest ${duration(firsts.at(-1))}`,
     ),
@@ -160,6 +167,6 @@ function tokenRow({ place, turn }: Row, style: Style) {
       { value: inputTokens - cacheReadTokens, paint: style.yellow },
       { value: outputTokens, paint: style.blue },
     ],
-    note: tokens(inputTokens + outputTokens),
+    note: tokens(knownUsage(turn) === undefined ? undefined : inputTokens + outputTokens),
   };
 }

@@ -47,6 +47,8 @@ export async function show(word: string, options: ShowOptions, context: VerbCont
     style,
     showReasoning: options.reasoning,
     resultLines: options.results,
+    // Summaries that a fork has from its parent may be in force there, which its own data does not say.
+    undoneBehind: meta.compactedFrom === undefined ? (meta.forkedAtSeq ?? 0) : undefined,
     highlight: style.enabled ? await loadHighlighter() : undefined,
   });
   io.lines([...print, ...live]);

@@ -9,6 +9,7 @@ describe("the id of a conversation that a message opens", () => {
       fc.property(fc.string(), fc.string(), fc.string(), fc.string(), (owner, message, owner2, message2) => {
         const id = derivedConversationId(owner, message);
         expect(checkId("id", id)).toBe(id);
+        expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/);
         expect(derivedConversationId(owner, message)).toBe(id);
         if (owner !== owner2 || message !== message2)
           expect(derivedConversationId(owner2, message2)).not.toBe(id);

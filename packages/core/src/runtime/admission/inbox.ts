@@ -99,17 +99,20 @@ export function checkId(name: string, id: string): string {
 
 /** Returns the id of a conversation that a message opens without naming one: the same for every retry. */
 export function derivedConversationId(owner: string, messageId: string): string {
-  return `c.${derived(owner, messageId)}`;
+  return derivedId(owner, messageId);
 }
 
 /** Returns the id of the message that a fork begins with, if it was given none: the same for every retry. */
 export function derivedMessageId(owner: string, conversationId: string): string {
-  return `m.${derived(owner, conversationId)}`;
+  return derivedId(owner, conversationId);
 }
 
-function derived(owner: string, from: string): string {
+/** A hash in the form of all other ids that Parley makes: a UUID, of version 8, which is for values like this. */
+function derivedId(owner: string, from: string): string {
   const first = chainHash(hashText(owner), from);
-  return `${first}${chainHash(first, from)}`;
+  const digits = `${first}${chainHash(first, from)}`;
+  const groups = [digits.slice(0, 8), digits.slice(8, 12), `8${digits.slice(13, 16)}`];
+  return [...groups, `8${digits.slice(17, 20)}`, digits.slice(20, 32)].join("-");
 }
 
 /**

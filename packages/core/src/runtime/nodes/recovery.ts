@@ -6,7 +6,7 @@ import { recallToolName } from "../compaction/recall.js";
 import type { Follower } from "../delivery/follower.js";
 import { decodeBatch } from "../delivery/journal-batch.js";
 import type { OpenTurn } from "../delivery/open-turn.js";
-import type { Uses } from "../environment.js";
+import type { TurnTakeover, Uses } from "../environment.js";
 import { waitedMsOf } from "../input/waiting-info.js";
 import type { Coordinator } from "../turns/coordinator.js";
 import { sealWithLess } from "../turns/seal-with-less.js";
@@ -25,7 +25,7 @@ import { retryWhileUnavailable, wait } from "./retry.js";
 
 /** The parts of the environment that recovery uses. */
 export type RecoveryUses = Uses<
-  "clock" | "identity" | "ids" | "lease" | "notifyChanged" | "report" | "root" | "toolsOf" | "wake"
+  "clock" | "hooks" | "identity" | "ids" | "lease" | "notifyChanged" | "report" | "root" | "toolsOf" | "wake"
 >;
 
 const claimsAtOnce = 16;
@@ -279,6 +279,7 @@ export class Recovery implements LeaseHandler {
         });
     if (plan === undefined) {
       await this.#seal(lease, left);
+      this.#tookOver(lease, "sealed");
       return;
     }
     // The durable state is published before the turn continues from there. No other node can have written since the
@@ -286,6 +287,15 @@ export class Recovery implements LeaseHandler {
     await this.#insist(() => this.#follower.catchUp(log, state));
     const { choices, entries, startedAt } = state;
     this.#coordinator.run(owner, conversationId, { log, turnId, fence, choices, entries, startedAt }, plan);
+    this.#tookOver(lease, "continued");
+  }
+
+  #tookOver({ owner, conversationId, turnId, fence }: Lease, outcome: TurnTakeover["outcome"]): void {
+    try {
+      this.#env.hooks.onTakeover?.({ owner, conversationId, turnId, fence, outcome });
+    } catch (error) {
+      this.#env.report(error, "onTakeover", conversationId);
+    }
   }
 
   /** Commits the reasoning of a model that had not answered yet: the turn continues after it. */

@@ -101,6 +101,8 @@ async function turnToReplay(
 
 export const aiSdkUiEndpoints = [
   faceEndpoint("POST /", {
+    operationId: "uiSendMessage",
+    refusals: [404, 409],
     holdsFiles: true,
     summary: "Send, edit, regenerate or continue, by the last message; the answer is a UI message stream",
     access: "write",
@@ -135,6 +137,7 @@ export const aiSdkUiEndpoints = [
     },
   }),
   faceEndpoint("GET /:id/stream", {
+    operationId: "uiResumeStream",
     summary: "Resume: the running answer from its start, or from `after`; 204 when there is none",
     access: "read",
     isWork: true,
@@ -181,6 +184,7 @@ export const aiSdkUiEndpoints = [
     },
   }),
   faceEndpoint("POST /:id/stop", {
+    operationId: "uiStopTurn",
     summary: "Stop the running answer. What there is of it is kept. Idempotent",
     access: "write",
     isWork: false,
@@ -196,6 +200,7 @@ export const aiSdkUiEndpoints = [
     },
   }),
   faceEndpoint("GET /:id/messages", {
+    operationId: "uiListMessages",
     summary: "The messages of a chat, for `useChat({ messages })`; none for one that does not exist",
     access: "read",
     params: chatParams,

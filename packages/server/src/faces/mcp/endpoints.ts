@@ -12,6 +12,7 @@ const mcpMessage = z
 
 export const mcpEndpoints = [
   faceEndpoint("POST /", {
+    operationId: "mcpSendMessage",
     summary: "One message of the Model Context Protocol; tools search, read and continue conversations",
     // Each tool checks its own scopes: a key lists and calls the tools that its scopes allow.
     access: "read",

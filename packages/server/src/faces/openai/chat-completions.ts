@@ -130,6 +130,8 @@ function unkeptInput(body: ChatBody, messages: readonly GivenMessage[], instruct
 
 export const chatEndpoints = [
   faceEndpoint("POST /chat/completions", {
+    operationId: "openaiCreateChatCompletion",
+    refusals: [404, 409, 402, 422],
     holdsFiles: true,
     summary: "Answer a chat that the caller keeps itself",
     access: "write",

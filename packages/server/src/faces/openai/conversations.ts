@@ -57,6 +57,7 @@ async function addItems(me: OwnerRuntime, id: string, items: readonly Fields[]):
 
 export const conversationEndpoints = [
   faceEndpoint("POST /conversations", {
+    operationId: "openaiCreateConversation",
     holdsFiles: true,
     summary: "Create a conversation",
     access: "write",
@@ -72,6 +73,7 @@ export const conversationEndpoints = [
     },
   }),
   faceEndpoint("GET /conversations/:id", {
+    operationId: "openaiGetConversation",
     summary: "Read a conversation",
     access: "read",
     params: idParams,
@@ -79,6 +81,7 @@ export const conversationEndpoints = [
     handle: ({ params, me }) => conversationObject(me, parseConversationId(params.id)),
   }),
   faceEndpoint("POST /conversations/:id", {
+    operationId: "openaiUpdateConversation",
     summary: "Replace the metadata of a conversation",
     access: "write",
     params: idParams,
@@ -93,6 +96,7 @@ export const conversationEndpoints = [
     },
   }),
   faceEndpoint("DELETE /conversations/:id", {
+    operationId: "openaiDeleteConversation",
     summary: "Delete a conversation",
     access: "write",
     params: idParams,
@@ -105,6 +109,7 @@ export const conversationEndpoints = [
     },
   }),
   faceEndpoint("GET /conversations/:id/items", {
+    operationId: "openaiListItems",
     summary: "List the items of a conversation, newest first",
     access: "read",
     params: idParams,
@@ -116,6 +121,8 @@ export const conversationEndpoints = [
     },
   }),
   faceEndpoint("POST /conversations/:id/items", {
+    operationId: "openaiCreateItems",
+    refusals: [409],
     holdsFiles: true,
     summary: "Append items outside a turn; the next one sees them",
     access: "write",
@@ -127,6 +134,7 @@ export const conversationEndpoints = [
     },
   }),
   faceEndpoint("GET /conversations/:id/items/:item", {
+    operationId: "openaiGetItem",
     summary: "Read an item",
     access: "read",
     params: itemParams,
@@ -138,6 +146,8 @@ export const conversationEndpoints = [
     },
   }),
   faceEndpoint("DELETE /conversations/:id/items/:item", {
+    operationId: "openaiDeleteItem",
+    refusals: [409],
     summary: "Hide an item from lists and from the model",
     access: "write",
     params: itemParams,

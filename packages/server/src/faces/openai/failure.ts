@@ -1,3 +1,4 @@
+import { z } from "@hono/zod-openapi";
 import type { ParleyError } from "@parley/core";
 import { toProblem } from "../../http/problem.js";
 import { RequestRefusal } from "../../http/request-refusal.js";
@@ -10,6 +11,22 @@ interface FaceError {
   readonly param: string | null;
   readonly code: string | null;
 }
+
+/** Failures as the published contract describes them. */
+export const failureContent = {
+  "application/json": {
+    schema: z
+      .object({
+        error: z.object({
+          message: z.string(),
+          type: z.string(),
+          param: z.string().nullable(),
+          code: z.string().nullable(),
+        }),
+      })
+      .openapi("OpenAIError"),
+  },
+} as const;
 
 /** Codes that clients of this protocol know by another name. */
 const codes: Readonly<Record<string, string>> = {

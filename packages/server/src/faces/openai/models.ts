@@ -17,6 +17,7 @@ function find(name: string, models: ModelsResponse) {
 
 export const modelEndpoints = [
   faceEndpoint("GET /models", {
+    operationId: "openaiListModels",
     summary: "The models, as `credential/model`",
     access: "read",
     response: modelsAnswer,
@@ -25,6 +26,7 @@ export const modelEndpoints = [
     },
   }),
   faceEndpoint("GET /models/:id", {
+    operationId: "openaiGetModel",
     summary: "One model; its name encoded as one segment",
     access: "read",
     params: idParams,
@@ -32,6 +34,7 @@ export const modelEndpoints = [
     handle: async ({ params, app }) => find(params.id, app.runtime.models()),
   }),
   faceEndpoint("GET /models/:credential/:name", {
+    operationId: "openaiGetConnectionModel",
     summary: "One model; its name with a plain slash",
     access: "read",
     params: z.object({ credential: z.string().min(1).max(256), name: z.string().min(1).max(256) }),

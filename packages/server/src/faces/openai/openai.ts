@@ -1,7 +1,7 @@
 import type { Face } from "../face.js";
 import { chatEndpoints } from "./chat-completions.js";
 import { conversationEndpoints } from "./conversations.js";
-import { describeFailure } from "./failure.js";
+import { describeFailure, failureContent } from "./failure.js";
 import { modelEndpoints } from "./models.js";
 import { responseEndpoints } from "./responses.js";
 
@@ -14,4 +14,5 @@ export const openAi: Face = {
   path: "/v1",
   endpoints: [...responseEndpoints, ...conversationEndpoints, ...chatEndpoints, ...modelEndpoints],
   describeFailure,
+  failureContent,
 };

@@ -123,6 +123,8 @@ async function makeResponse(request: ResponseRequest, followed: Followed): Promi
 
 export const responseEndpoints = [
   faceEndpoint("POST /responses", {
+    operationId: "openaiCreateResponse",
+    refusals: [404, 409],
     holdsFiles: true,
     summary: "Make a response: in a conversation, behind an earlier response, or on its own",
     access: "write",
@@ -138,6 +140,7 @@ export const responseEndpoints = [
     },
   }),
   faceEndpoint("GET /responses/:id", {
+    operationId: "openaiGetResponse",
     summary: "Read a response, or with `stream` its events, from behind a number",
     access: "read",
     params: idParams,
@@ -152,6 +155,8 @@ export const responseEndpoints = [
     },
   }),
   faceEndpoint("POST /responses/:id/cancel", {
+    operationId: "openaiCancelResponse",
+    refusals: [409],
     summary: "Stop a response that was made in the background",
     access: "write",
     isWork: false,
@@ -173,6 +178,8 @@ export const responseEndpoints = [
     },
   }),
   faceEndpoint("DELETE /responses/:id", {
+    operationId: "openaiDeleteResponse",
+    refusals: [409],
     summary: "Delete a response",
     access: "write",
     params: idParams,
@@ -190,6 +197,7 @@ export const responseEndpoints = [
     },
   }),
   faceEndpoint("GET /responses/:id/input_items", {
+    operationId: "openaiListInputItems",
     summary: "The items that a response was made from",
     access: "read",
     params: idParams,
