@@ -393,6 +393,7 @@ export type {
   InputRecord,
   InputStore,
   JournalBatch,
+  JournalOutcome,
   Lease,
   LogNumber,
   LogStore,
