@@ -9,6 +9,7 @@ import { onEmbedded, onOwnPostgres, onPostgres, sleepersLease } from "./crash/gr
 import { type Case, type Ground, playInLanes } from "./crash/lane.js";
 import { type Recording, record } from "./crash/recording.js";
 import { attach, converse, decide, type Scenario } from "./crash/scenario.js";
+import { onShards, shardTroubles } from "./crash/shards.js";
 import { Slots } from "./crash/slots.js";
 import { Stage } from "./crash/stage.js";
 import { measureTakeovers, type Takeovers } from "./crash/takeover.js";
@@ -82,6 +83,13 @@ const shares = {
     isEmbedded: false,
     hand: handOf(1, 5, 7, 10),
     randomKills: long ? 150 : 16,
+    againShare: 0.3,
+  },
+  shards: {
+    nodes: 2,
+    isEmbedded: false,
+    hand: long ? undefined : (index: number) => index % 24 === 5,
+    randomKills: long ? 40 : 4,
     againShare: 0.3,
   },
 } satisfies Record<string, Share>;
@@ -222,6 +230,28 @@ describe.concurrent("acknowledged facts survive", () => {
   );
 });
 
+let pauses: readonly number[] = [];
+
+describe.concurrent("acknowledged facts survive on shards", () => {
+  describeOnOwnPostgres(
+    "on three servers with four schemas",
+    (postgres) => {
+      it("a server killed, a standby promoted, and an owner moved, with two nodes", async () => {
+        const ground = await onShards(postgres, { name: "two nodes on four shards", prefix: "shard" });
+        pauses = ground.pauses;
+        try {
+          const options = { share: shares.shards, rounds: long ? 20 : 4, seed: seed + 12 };
+          const cases = shardTroubles(await recording(), ground, options);
+          await playInLanes(ground, cases, { lanes: 1, seed: seed + 12, tally, slots });
+        } finally {
+          await ground.stop();
+        }
+      });
+    },
+    "preferred",
+  );
+});
+
 describe.concurrent("decisions survive", () => {
   it("the death of the only node, on an embedded store", async () => {
     const cases = await deathsIn(decide, decisionShares.embedded, seed + 6);
@@ -274,6 +304,14 @@ describe.concurrent("files survive", () => {
   );
 });
 
+/** States for how long owners could not write while they moved. */
+function pausesStatement(): string {
+  if (pauses.length === 0) return "MISS an owner moved under load: it was not tried";
+  const sorted = pauses.map(Math.ceil).toSorted((left, right) => left - right);
+  const middle = sorted[Math.floor(sorted.length / 2)];
+  return `PASS an owner moved under load ${pauses.length} times; its writes paused for ${middle} ms in the middle, ${sorted.at(-1)} ms at most`;
+}
+
 /** Results of the full disk: its table, and its claims. */
 const fullDisks: Awaited<ReturnType<typeof fillDisk>>[] = [];
 let whyNoDisk = "it was not tried";
@@ -321,6 +359,7 @@ afterAll(async () => {
       ...fullDisks.map(({ table }) => table),
     ],
     statements: [
+      pausesStatement(),
       takeovers?.statement() ?? "MISS takeover after SIGKILL with default leases: not measured",
       ...tally.statements(leastKills),
       ...decisions

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Tool } from "@parley/core";
 import { afterAll, describe, expect, it } from "vitest";
 import { Workplace } from "../test/cli/parley-process.js";
+import { describeOnPostgres } from "../test/harness/postgres.js";
 import { Random } from "../test/kill/random.js";
 import { tablesIn } from "../test/kill/tables.js";
 import { long, recordResult, seed } from "./record-result.js";
@@ -101,6 +102,41 @@ describe("nothing gets in, and nothing gets out", () => {
     await place.remove();
     planted += secrets.count;
   });
+
+  describeOnPostgres(
+    "between owners on shards",
+    (postgres) => {
+      it("whether they are in one shard, in two of one server, or on two servers", async () => {
+        const databases = [await postgres.createDatabase(), await postgres.createDatabase()];
+        const [first = "", second = ""] = databases.map(({ url }) => url);
+        const secrets = newSecrets();
+        const stand = await openStand({
+          shards: [
+            { name: "a", url: first },
+            { name: "b", url: first, schema: "parley_b" },
+            { name: "c", url: second },
+          ],
+        });
+        try {
+          const house = await moveIn(stand, "ann", secrets);
+          const overShards = area("another owner's conversations, across shards");
+          // As many as it takes to have some in each shard: which ones is decided by a hash.
+          for (const thiefName of ["bob", "bea", "bert", "babs", "brad", "beth"]) {
+            const own = `${thiefName}-own`;
+            await stand.runtime.forOwner(thiefName).create({ id: own, title: "mine" });
+            const thief = { key: await stand.key(thiefName), ownConversation: own };
+            await attackByHttp(stand, house, thief, overShards, secrets);
+          }
+          overShards.searched("the log", secrets.findIn(stand.logs.join("")));
+        } finally {
+          await stand.close();
+          await Promise.all(databases.map((database) => database.drop()));
+        }
+        planted += secrets.count;
+      });
+    },
+    "preferred",
+  );
 
   it("by guessing, from other pages, by other names, or past a limit", async () => {
     await guessKeys(area("guessing keys"), false);

@@ -17,6 +17,7 @@ import {
   serve,
 } from "@parley/server";
 import { openEmbedded } from "@parley/store/embedded";
+import { openShards, type ShardOptions } from "@parley/store/postgres";
 import {
   createFaultyStore,
   createMemoryLogStore,
@@ -41,8 +42,10 @@ import {
 import { type RawAnswer, type RawCall, rawCall } from "./raw-call.js";
 
 export interface StandOptions {
-  /** A folder for an embedded store. Without one the log is in memory. */
+  /** A folder for an embedded store. Without one, and without shards, the log is in memory. */
   readonly folder?: string;
+  /** Shards that the log is divided into. */
+  readonly shards?: readonly ShardOptions[];
   readonly serve?: ServeOptions;
   readonly limits?: Partial<RuntimeLimits>;
   readonly tools?: readonly Tool<never>[];
@@ -83,7 +86,7 @@ export async function openStand(options: StandOptions = {}): Promise<Stand> {
   const at = gate();
   const logs: string[] = [];
   const logger = createLogger({ level: "trace" }, { write: (line) => void logs.push(line) });
-  const { store, wake, faults, closeStore } = await openStore(options.folder);
+  const { store, wake, faults, closeStore } = await openStore(options);
   const telemetry = createTelemetryHooks({ processFigures: false });
   const provider = createScriptedProvider((params) => answerTo(params, at));
   const model = { provider, providerName: "scripted", contextWindow: 100_000 };
@@ -166,7 +169,16 @@ interface OpenedStore {
   closeStore(): Promise<void>;
 }
 
-async function openStore(folder: string | undefined): Promise<OpenedStore> {
+async function openStore({ folder, shards }: StandOptions): Promise<OpenedStore> {
+  if (shards !== undefined) {
+    const { store, wake } = openShards({ shards });
+    await store.migrate();
+    const closeStore = async () => {
+      await wake.close?.();
+      await store.close();
+    };
+    return { store, wake, faults: undefined, closeStore };
+  }
   if (folder === undefined) {
     const { store, faults } = createFaultyStore(createMemoryLogStore({ clock: systemClock }));
     return { store, wake: createMemoryWake(), faults, closeStore: async () => undefined };

@@ -52,6 +52,16 @@ async function makePattern(binaries: PostgresBinaries, pattern: string): Promise
   }
 }
 
+/** Copies the files of a server that does not run. */
+export async function copyCluster(data: string, target: string): Promise<void> {
+  await run("cp", ["-a", data, target]);
+}
+
+/** Lets the server of a copied cluster follow the one that it was copied from. */
+export async function markStandby(data: string): Promise<void> {
+  await run("touch", [join(data, "standby.signal")]);
+}
+
 /** Runs a program. Rejects with its own output. */
 async function run(program: string, args: string[]): Promise<void> {
   await promisify(execFile)(program, args, { ...postgresUser(), cwd: "/", env: serverEnvironment });

@@ -5,8 +5,9 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
+import pg from "pg";
 import type { PostgresBinaries } from "./postgres-binaries.js";
-import { makeCluster } from "./postgres-cluster.js";
+import { copyCluster, makeCluster, markStandby } from "./postgres-cluster.js";
 import { postgresUser, serverEnvironment } from "./postgres-user.js";
 import { makeTemporaryFolder } from "./temporary-folder.js";
 
@@ -22,6 +23,17 @@ export interface PostgresServer {
   restart(): Promise<void>;
   /** Stops the server and removes its files. Can be called twice. */
   stop(): Promise<void>;
+  /**
+   * Starts a second server that follows this one, after a restart. From then on a commit here is acknowledged when it is on
+   * the disk of both.
+   */
+  startStandby(): Promise<StandbyServer>;
+}
+
+/** A server that follows another one. */
+export interface StandbyServer extends PostgresServer {
+  /** Ends its following: it takes writes. Resolves when it does. */
+  promote(): Promise<void>;
 }
 
 /** Settings as PostgreSQL names them, added to (or put in place of) the ones that suit a test. */
@@ -48,6 +60,15 @@ export async function startPostgres(
   binaries: PostgresBinaries,
   settings: PostgresSettings = {},
 ): Promise<PostgresServer> {
+  return startCluster(binaries, settings, (data) => makeCluster(binaries, data));
+}
+
+/** Starts a server on the cluster that `make` puts into a folder. */
+async function startCluster(
+  binaries: PostgresBinaries,
+  settings: PostgresSettings,
+  make: (data: string) => Promise<string>,
+): Promise<PostgresServer> {
   const owner = postgresUser();
   const folder = makeTemporaryFolder(tmpdir(), "pg-", { owner });
   const data = join(folder.path, "data");
@@ -55,9 +76,11 @@ export async function startPostgres(
   let running: ServerProcess | undefined;
   let killed = false;
   let access = "";
+  let followed: PostgresSettings = {};
 
   const start = async (): Promise<void> => {
-    running = await startServer(binaries, folder.path, data, port, { ...settingsForTests, ...settings });
+    const all = { ...settingsForTests, ...settings, ...followed };
+    running = await startServer(binaries, folder.path, data, port, all);
     killed = false;
   };
   const end = async (signal: "SIGINT" | "SIGKILL"): Promise<void> => {
@@ -67,9 +90,16 @@ export async function startPostgres(
     await endServer(ended, signal);
     killed = signal === "SIGKILL";
   };
+  /** As a copy of a server that was shut down is: no tool of a version is needed for it. */
+  const copyTo = async (target: string): Promise<string> => {
+    await end("SIGINT");
+    await copyCluster(data, target);
+    await start();
+    return access;
+  };
 
   try {
-    access = await makeCluster(binaries, data);
+    access = await make(data);
     // A port that was free a moment ago may be taken by now.
     for (let attempt = 1; !running; attempt++) {
       port = await freePort();
@@ -81,8 +111,9 @@ export async function startPostgres(
     folder.remove();
     throw error;
   }
+  const url = `postgresql://${access}@127.0.0.1:${port}/postgres`;
   return {
-    url: `postgresql://${access}@127.0.0.1:${port}/postgres`,
+    url,
     name: binaries.name,
     major: binaries.major,
     kill: () => end("SIGKILL"),
@@ -96,7 +127,34 @@ export async function startPostgres(
       await end("SIGINT");
       folder.remove();
     },
+    async startStandby() {
+      const [user, password] = access.split(":");
+      const following = {
+        ...settings,
+        primary_conninfo: `host=127.0.0.1 port=${port} user=${user} password=${password} application_name=standby`,
+      };
+      const standby = await startCluster(binaries, following, async (target) => {
+        const copied = await copyTo(target);
+        await markStandby(target);
+        return copied;
+      });
+      // Before it runs, no commit would be acknowledged.
+      followed = { synchronous_standby_names: "standby", synchronous_commit: "on" };
+      await end("SIGINT");
+      await start();
+      return { ...standby, promote: () => promote(standby.url) };
+    },
   };
+}
+
+async function promote(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query("SELECT pg_promote(true, 60)");
+  } finally {
+    await client.end();
+  }
 }
 
 /** Resolves when the server accepts connections; rejects with its own output when it ends before that. */
@@ -121,7 +179,7 @@ async function startServer(
     child.stderr.setEncoding("utf8").on("data", (text: string) => {
       // Enough for the reason of a failed start; a running server's log is not kept.
       if (words.length < 20_000) words += text;
-      if (words.includes("ready to accept connections")) resolve();
+      if (/ready to accept (read-only )?connections/.test(words)) resolve();
     });
   });
   return child;

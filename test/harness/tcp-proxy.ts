@@ -17,7 +17,7 @@ export type FreezePoint = (bytes: Buffer) => "before" | "after" | undefined;
  */
 export class TcpProxy {
   readonly #server: Server;
-  readonly #target: { readonly host: string; readonly port: number };
+  #target: { readonly host: string; readonly port: number };
   readonly #pairs = new Set<Pair>();
   #freezesNew = false;
   #point: FreezePoint | undefined;
@@ -34,6 +34,12 @@ export class TcpProxy {
     proxy.#server.listen(0, "127.0.0.1");
     await once(proxy.#server, "listening");
     return proxy;
+  }
+
+  /** Leads connections that come from now on to another server, as an address does that follows the primary. */
+  leadTo(url: string): void {
+    const { hostname: host, port } = new URL(url);
+    this.#target = { host, port: Number(port) };
   }
 
   /** Returns the number of open connections. */

@@ -6,7 +6,7 @@ import "./shift-clock.mjs";
 import { createModelCatalog, createRuntime } from "@parley/core/runtime";
 import { createWebhookTransport } from "@parley/http/node";
 import { openEmbedded } from "@parley/store/embedded";
-import { openPostgres } from "@parley/store/postgres";
+import { openPostgres, openShards } from "@parley/store/postgres";
 import pg from "pg";
 import { KillPoints } from "./kill-points.mjs";
 import { createScriptedModel, createTools } from "./scripted-model.mjs";
@@ -40,12 +40,11 @@ class WatchedClient extends pg.Client {
 
 async function open() {
   if (at.folder !== undefined) return openEmbedded({ folder: at.folder, engine: at.engine });
-  const opened = openPostgres({
-    url: at.url,
-    driver: { Client: WatchedClient },
-    connectTimeoutMs: 1_000,
-    ...at.timeouts,
-  });
+  const options = { driver: { Client: WatchedClient }, connectTimeoutMs: 1_000, ...at.timeouts };
+  const opened =
+    at.shards === undefined
+      ? openPostgres({ url: at.url, ...options })
+      : openShards({ shards: at.shards, ...options });
   await opened.store.migrate();
   return opened;
 }

@@ -11,7 +11,7 @@ import type {
   WebhookLimits,
 } from "@parley/core/runtime";
 import type { EmbeddedEngine } from "@parley/store/embedded";
-import type { PostgresTimeouts } from "@parley/store/postgres";
+import type { PostgresTimeouts, ShardOptions } from "@parley/store/postgres";
 import type {
   CompactionResult,
   CompactRequest,
@@ -28,7 +28,8 @@ import type {
 /** Store of a node's log. */
 export type NodeStore =
   | { readonly folder: string; readonly engine: EmbeddedEngine }
-  | { readonly url: string; readonly timeouts?: Partial<PostgresTimeouts> };
+  | { readonly url: string; readonly timeouts?: Partial<PostgresTimeouts> }
+  | { readonly shards: readonly ShardOptions[]; readonly timeouts?: Partial<PostgresTimeouts> };
 
 export interface NodeOptions {
   /** Unique among all nodes that ever ran on the store. */
@@ -97,7 +98,7 @@ export type NodeReport =
         readonly turnId: string;
         readonly epoch: number;
         readonly lastN: number;
-        readonly outcome?: "ok" | "stale_fence";
+        readonly outcome?: "ok" | "stale_fence" | "unavailable";
       }[];
       readonly refused?: string;
     }

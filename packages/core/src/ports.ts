@@ -406,6 +406,7 @@ export type {
   InputRecord,
   InputStore,
   JournalBatch,
+  JournalOutcome,
   Lease,
   LogNumber,
   LogStore,

@@ -29,17 +29,7 @@ const mostTexts = 2_000;
 export function inSchema(database: Database, schema: string): Database {
   checkSchemaName(schema);
   if (schema === defaultSchema) return database;
-  const texts = new Map<string, string>();
-  const translated = (statement: Statement): Statement => {
-    let text = texts.get(statement.text);
-    if (text === undefined) {
-      text = schemaText(statement.text, schema);
-      if (texts.size >= mostTexts) texts.clear();
-      texts.set(statement.text, text);
-    }
-    const { name } = statement;
-    return name === undefined ? { ...statement, text } : { ...statement, text, name: `${schema}.${name}` };
-  };
+  const translated = schemaStatements(schema);
   const connected = (connection: Connection): Connection => ({
     query: (statement) => connection.query(translated(statement)),
     batch: (statements) => connection.batch(statements.map(translated)),
@@ -50,6 +40,22 @@ export function inSchema(database: Database, schema: string): Database {
     trouble: () => database.trouble?.(),
     ...(database.timeLimit === undefined ? {} : { timeLimit: database.timeLimit.bind(database) }),
     close: () => database.close(),
+  };
+}
+
+/** Translates statements that are written for the schema `parley`, for another one. */
+export function schemaStatements(schema: string): (statement: Statement) => Statement {
+  if (schema === defaultSchema) return (statement) => statement;
+  const texts = new Map<string, string>();
+  return (statement) => {
+    let text = texts.get(statement.text);
+    if (text === undefined) {
+      text = schemaText(statement.text, schema);
+      if (texts.size >= mostTexts) texts.clear();
+      texts.set(statement.text, text);
+    }
+    const { name } = statement;
+    return name === undefined ? { ...statement, text } : { ...statement, text, name: `${schema}.${name}` };
   };
 }
 

@@ -49,7 +49,8 @@ import { sumAllUsage, sumOwnerUsage } from "./operations/usage/sum-usage.js";
 import { deliveries, replayDeliveries } from "./operations/webhooks/deliveries.js";
 import * as endpoints from "./operations/webhooks/endpoints.js";
 import { outboxStore } from "./operations/webhooks/outbox.js";
-import { createStoreContext, type LogStoreOptions, type StoreContext } from "./store-context.js";
+import { refuseShard } from "./shards/register-shards.js";
+import { createStoreContext, forOwners, type LogStoreOptions, type StoreContext } from "./store-context.js";
 import { storedText } from "./stored-text.js";
 
 export type { LogStoreOptions };
@@ -61,7 +62,10 @@ export function openLogStore(database: Database, options: LogStoreOptions = {}):
   const brief = { ...store, database: withBudget(store.database, "brief") };
   const long = { ...store, database: withBudget(store.database, "long") };
   return {
-    migrate: () => migrate(database, { schema, ...omitUndefined({ onProgress: options.onMigration }) }),
+    async migrate() {
+      await migrate(database, { schema, ...omitUndefined({ onProgress: options.onMigration }) });
+      if (!store.isShard) await refuseShard(store.database);
+    },
     heartbeat: (node, ttlMs, presence) => heartbeat(brief, node, ttlMs, presence),
     retire: (node, renewal) => retire(store, node, renewal),
     absentNodes: () => absentNodes(brief),
@@ -90,9 +94,11 @@ export function openLogStore(database: Database, options: LogStoreOptions = {}):
 }
 
 function forOwner(
-  { store, long }: { readonly store: StoreContext; readonly long: StoreContext },
+  contexts: { readonly store: StoreContext; readonly long: StoreContext },
   owner: string,
 ): LogStore {
+  const store = forOwners(contexts.store, [owner]);
+  const long = forOwners(contexts.long, [owner]);
   // Refusals that are found before anything is awaited reject like all others.
   const run =
     <Args extends readonly unknown[], Result>(

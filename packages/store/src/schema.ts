@@ -738,3 +738,33 @@ export const storeIdentity = parley.table("store_identity", {
   single: boolean("single").primaryKey().default(true),
   id: text("id").notNull(),
 });
+
+/**
+ * The shards of an installation. The home shard, which has the number 0, lists all of them; any other one lists itself.
+ * A store that is not sharded has no row.
+ */
+export const shard = parley.table("shard", {
+  name: key("name").primaryKey(),
+  /** Where its numbers of logs and files begin; see `shards/shard-numbers.ts`. */
+  number: integer("number").notNull().unique(),
+  /** Identifies the installation: `store_identity` of the home shard. */
+  home: text("home").notNull(),
+});
+
+/** Used in the home shard alone: the shard that an owner is in. */
+export const ownerShard = parley.table("owner_shard", {
+  owner: key("owner").primaryKey(),
+  shard: key("shard").notNull(),
+});
+
+/**
+ * The owners that a shard has, or had. Every transaction for an owner checks the row, and one that writes locks it: a
+ * node that does not know of a move cannot read or write in the old place. `leaving`: may be read. `arriving`: is being
+ * copied to this place, and cannot be used yet.
+ */
+export const shardOwner = parley.table("shard_owner", {
+  owner: key("owner").primaryKey(),
+  state: text("state", { enum: ["here", "leaving", "gone", "arriving"] }).notNull(),
+  /** The shard on the other side of the last move. */
+  peer: text("peer"),
+});

@@ -4,6 +4,7 @@ import { defaultSchema, inSchema } from "./in-schema.js";
 import type { MigrationProgress } from "./migration/migrations.js";
 import { defaultSearchBounds, type SearchBounds } from "./search/search-bounds.js";
 import { SearchGate } from "./search/search-gate.js";
+import { guardOwners } from "./shards/guard-owners.js";
 
 /** What a store holds to, on a database of either kind. */
 export interface LogStoreOptions {
@@ -19,6 +20,8 @@ export interface LogStoreOptions {
   readonly onMigration?: (progress: MigrationProgress) => void;
   /** Bounds of searches and of their index. */
   readonly search?: Partial<SearchBounds>;
+  /** The schema is one shard of several: calls are refused for owners that are not in it. Default false. */
+  readonly isShard?: boolean;
 }
 
 /** What every operation of a store has at hand. */
@@ -31,6 +34,15 @@ export interface StoreContext {
   readonly maxBytes: number;
   readonly search: SearchBounds;
   readonly searchGate: SearchGate;
+  readonly isShard: boolean;
+}
+
+/** The same store for calls that concern these owners, named as they are stored: in a shard, only where they are here. */
+export function forOwners<Context extends Pick<StoreContext, "database" | "isShard">>(
+  store: Context,
+  owners: readonly string[],
+): Context {
+  return store.isShard ? { ...store, database: guardOwners(store.database, owners) } : store;
 }
 
 /** Chooses what was not chosen. */
@@ -44,5 +56,6 @@ export function createStoreContext(database: Database, options: LogStoreOptions)
     maxBytes: options.maxBytes ?? 32 * 2 ** 20,
     search,
     searchGate: new SearchGate(search),
+    isShard: options.isShard ?? false,
   };
 }

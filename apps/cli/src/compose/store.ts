@@ -4,7 +4,7 @@ import { isParleyError, type ParleyError } from "@parley/core/errors";
 import type { LogStoreRoot, Wake } from "@parley/core/ports";
 import { omitUndefined } from "@parley/fold";
 import type { EmbeddedEngine, OpenedEmbedded } from "@parley/store/embedded";
-import type { MigrationProgress } from "@parley/store/postgres";
+import type { MigrationProgress, ShardSet } from "@parley/store/postgres";
 import { CliError } from "../cli-error.js";
 import type { StoreConfig } from "../config/config.js";
 
@@ -19,6 +19,8 @@ export interface ComposedStore {
   readonly isShared: boolean;
   /** The database inside of an embedded store. */
   readonly engine?: ChosenEngine;
+  /** The shards that it is divided into. */
+  readonly shards?: ShardSet;
   close(): Promise<void>;
 }
 
@@ -74,10 +76,13 @@ async function openDatabase(config: StoreConfig, options: OpenListener): Promise
       close: () => store.close(),
     };
   }
-  const { kind: _, s3: _s3, ...settings } = config;
-  const { openPostgres } = await import("@parley/store/postgres");
-  const { store, wake } = withAddress(() =>
-    openPostgres({ ...settings, ...omitUndefined({ onMigration: options.onMigration }) }),
+  const { kind: _, s3: _s3, shards, ...settings } = config;
+  const { openPostgres, openShards } = await import("@parley/store/postgres");
+  const onMigration = omitUndefined({ onMigration: options.onMigration });
+  const { store, wake, set } = withAddress(() =>
+    shards === undefined
+      ? { ...openPostgres({ ...settings, ...onMigration }), set: undefined }
+      : openShards({ ...settings, ...onMigration, shards }),
   );
   const close = async () => {
     await wake.close?.();
@@ -87,6 +92,8 @@ async function openDatabase(config: StoreConfig, options: OpenListener): Promise
     await store.migrate();
   } catch (error) {
     await close();
+    // Of several servers the error itself names the shard, where it knows it.
+    if (shards !== undefined && shards.length > 1) throw error;
     throw (
       lacking(error, config.url) ??
       pooled(error, config.url) ??
@@ -95,7 +102,7 @@ async function openDatabase(config: StoreConfig, options: OpenListener): Promise
       error
     );
   }
-  return { store, wake, isShared: true, close };
+  return { store, wake, isShared: true, close, ...omitUndefined({ shards: set }) };
 }
 
 async function openFolder(config: FolderConfig, listener: OpenListener): Promise<OpenedEmbedded> {
@@ -139,7 +146,8 @@ export function describeStore(config: StoreConfig): string {
     const short = relative(process.cwd(), config.folder);
     return `${short === "" || short.startsWith("..") ? config.folder : short} (embedded)`;
   }
-  return redactedUrl(config.url);
+  const others = (config.shards?.length ?? 1) - 1;
+  return `${redactedUrl(config.url)}${others > 0 ? ` and ${others} more ${others === 1 ? "shard" : "shards"}` : ""}`;
 }
 
 /** The database inside of an embedded store, for people. */

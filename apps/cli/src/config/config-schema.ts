@@ -265,18 +265,29 @@ const s3 = z.strictObject({
   pathStyle: z.boolean().optional(),
 });
 
+/** Of the database: the one that holds Parley's tables. */
+const schema = z
+  .string()
+  .regex(
+    /^(?!pg_|public$|information_schema$)[a-z_][a-z0-9_]{0,58}$/,
+    "expected a name of a-z 0-9 _ that is Parley's own, not `public`",
+  );
+
+/** A schema on one of several database servers. */
+const shard = z.strictObject({
+  name: z.string().regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, "expected a name of a-z 0-9 _ -"),
+  url: secret,
+  schema: schema.optional(),
+  listenUrl: z.union([secret, z.literal(false)]).optional(),
+  transactionPooler: z.boolean().optional(),
+});
+
 const store = z
   .strictObject({
     s3: s3.optional(),
     folder: z.string().min(1).optional(),
-    /** Of the database: the one that holds Parley's tables. */
-    schema: z
-      .string()
-      .regex(
-        /^(?!pg_|public$|information_schema$)[a-z_][a-z0-9_]{0,58}$/,
-        "expected a name of a-z 0-9 _ that is Parley's own, not `public`",
-      )
-      .optional(),
+    schema: schema.optional(),
+    shards: z.array(shard).min(1).optional(),
     engine: z.enum(["postgres", "pglite"]).optional(),
     durable: z.boolean().optional(),
     url: secret.optional(),
@@ -295,6 +306,12 @@ const store = z
   .refine(
     ({ engine, url }) => engine === undefined || url === undefined,
     "has both `engine` (of the embedded database) and `url` (a PostgreSQL server); keep one of them",
+  )
+  .refine(
+    ({ shards, folder, engine, url, schema, listenUrl, transactionPooler }) =>
+      shards === undefined ||
+      [folder, engine, url, schema, listenUrl, transactionPooler].every((each) => each === undefined),
+    "has `shards`: each of them has its own `url`, `schema`, `listenUrl` and `transactionPooler`; remove those beside them",
   );
 
 /** The schema of a configuration file. Everything is optional, and nothing else is allowed. */

@@ -1,5 +1,6 @@
 import type { EmbeddedEngine } from "@parley/store/embedded";
 import type { S3Options } from "@parley/store/objects";
+import type { ShardOptions } from "@parley/store/postgres";
 import type { McpServerConfig } from "@parley/tools/mcp";
 import type { ReasoningEffort } from "@parley/wire";
 import type {
@@ -23,7 +24,9 @@ export type StoreConfig = { readonly s3?: S3Options } & (
     }
   | {
       readonly kind: "postgres";
+      /** With several shards: that of the first one. */
       readonly url: string;
+      readonly shards?: readonly ShardOptions[];
       readonly schema?: string;
       readonly listenUrl?: string | false;
       readonly maxConnections?: number;

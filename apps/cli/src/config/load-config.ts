@@ -154,6 +154,26 @@ function storeOf(content: ConfigFile, { base, flags, env, workingFolder, fault }
     };
   }
   const { store = {} } = content;
+  const limits = only(
+    store,
+    "maxConnections",
+    "connectTimeoutMs",
+    "statementTimeoutMs",
+    "longStatementTimeoutMs",
+    "answerGraceMs",
+  );
+  if (store.shards !== undefined) {
+    const shards = store.shards.map((shard, place) => {
+      const path = ["store", "shards", String(place)];
+      const { name, schema, transactionPooler } = shard;
+      return {
+        name,
+        ...omitUndefined({ schema, transactionPooler }),
+        ...addressesOf(shard, path, env, fault),
+      };
+    });
+    return { kind: "postgres", url: shards[0]?.url ?? "", shards, ...limits };
+  }
   if (store.url === undefined) {
     return {
       kind: "folder",
@@ -163,29 +183,36 @@ function storeOf(content: ConfigFile, { base, flags, env, workingFolder, fault }
       ...engine,
     };
   }
-  const url = lookUp(store.url, ["store", "url"], env, fault) ?? "";
-  if (url !== "" && !isPostgresUrl(url)) {
-    fault.add(["store", "url"], "expected the address of a PostgreSQL server: postgres://user@host/database");
-  }
-  const listenUrl =
-    store.listenUrl === undefined || store.listenUrl === false
-      ? store.listenUrl
-      : lookUp(store.listenUrl, ["store", "listenUrl"], env, fault);
   return {
     kind: "postgres",
-    url,
-    ...schema,
-    ...omitUndefined({ listenUrl }),
-    ...only(
-      store,
-      "maxConnections",
-      "transactionPooler",
-      "connectTimeoutMs",
-      "statementTimeoutMs",
-      "longStatementTimeoutMs",
-      "answerGraceMs",
+    ...addressesOf(
+      { url: store.url, ...omitUndefined({ listenUrl: store.listenUrl }) },
+      ["store"],
+      env,
+      fault,
     ),
+    ...schema,
+    ...limits,
+    ...only(store, "transactionPooler"),
   };
+}
+
+/** The addresses of a PostgreSQL server, with what stands in the environment looked up. */
+function addressesOf(
+  given: { readonly url: Given; readonly listenUrl?: Given | false | undefined },
+  path: readonly string[],
+  env: Environment,
+  fault: Faults,
+): { readonly url: string; readonly listenUrl?: string | false } {
+  const url = lookUp(given.url, [...path, "url"], env, fault) ?? "";
+  if (url !== "" && !isPostgresUrl(url)) {
+    fault.add([...path, "url"], "expected the address of a PostgreSQL server: postgres://user@host/database");
+  }
+  const listenUrl =
+    given.listenUrl === undefined || given.listenUrl === false
+      ? given.listenUrl
+      : lookUp(given.listenUrl, [...path, "listenUrl"], env, fault);
+  return { url, ...omitUndefined({ listenUrl }) };
 }
 
 /** The bucket for files. Its keys are looked up where AWS's own programs look for them, too. */

@@ -18,6 +18,8 @@ export const settingDescriptions: Readonly<Record<string, string>> = {
   "store.longStatementTimeoutMs": "The same for search, import, removal and the doctor. Default: 60000.",
   "store.answerGraceMs":
     "The wait beyond a statement's limit before its connection counts as dead. Default: 2000.",
+  "store.shards":
+    "Schemas on one or several PostgreSQL servers, in place of `url`: each with `name`, `url` and, unless it is `parley`, `schema`, and with `listenUrl` and `transactionPooler` of its own. Each owner is in one of them. The first has the keys and the map of owners, and stays the first.",
   "store.s3":
     "A bucket of an S3-compatible store for the bytes of files. Default: they are kept in the database.",
   "store.s3.bucket": "The name of the bucket.",

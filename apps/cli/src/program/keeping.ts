@@ -144,6 +144,7 @@ export function addKeeping(program: Command, act: Act): void {
         (await import("../verbs/keeping/migrate.js")).migrate(options, context),
       ),
     );
+  addShards(program, act);
   program
     .command("doctor")
     .description("look for what is wrong: machine, configuration, providers, store")
@@ -159,6 +160,48 @@ export function addKeeping(program: Command, act: Act): void {
         (await import("../verbs/keeping/doctor.js")).doctor(options, context),
       ),
     );
+}
+
+function addShards(program: Command, act: Act): void {
+  const shard = program
+    .command("shard")
+    .description("shards of a store on several databases: list, add, move, check");
+  const verbs = () => import("../verbs/keeping/shard.js");
+  shard
+    .command("ls", { isDefault: true })
+    .description("list them, with the number of their owners")
+    .addOption(json())
+    .action(act(async (context, options: JsonOption) => (await verbs()).listShards(options, context)));
+  shard
+    .command("add")
+    .description("prepare one that was added to the configuration")
+    .argument("<name>", "its name in store.shards")
+    .addOption(json())
+    .action(
+      act(async (context, name: string, options: JsonOption) =>
+        (await verbs()).addShard(name, options, context),
+      ),
+    );
+  shard
+    .command("move")
+    .description("move an owner while it is used; again: end a move that did not end")
+    .argument("<owner>", "whose conversations")
+    .argument("<shard>", "where to; where it is already: undo a move that did not end")
+    .addOption(json())
+    .action(
+      act(async (context, owner: string, to: string, options: JsonOption) =>
+        (await verbs()).moveToShard(owner, to, options, context),
+      ),
+    );
+  shard
+    .command("check")
+    .description("look for moves that did not end, and for rows that they left")
+    .addOption(json())
+    .action(act(async (context, options: JsonOption) => (await verbs()).checkShards(options, context)));
+  shard.addHelpText(
+    "after",
+    examples("parley shard ls", "parley shard move alice second", "parley shard check"),
+  );
 }
 
 /** Completion for shells. */

@@ -157,6 +157,13 @@ export interface LogStoreRoot {
   heartbeat(node: string, ttlMs: number, presence?: string): Promise<StopRequest[]>;
 
   /**
+   * Returns whether the heartbeats of a node of this process have kept its leases on this owner's conversations. A
+   * heartbeat of a store on several servers may reach some of them only; what the node runs on the others may be another's
+   * then. Absent where a heartbeat renews all leases, or fails.
+   */
+  holdsLeases?(node: string, owner: string): boolean;
+
+  /**
    * Ends the node's lease immediately, until its next heartbeat: the leases it still holds can be claimed by others.
    * With `renewal`: only if the node has sent no heartbeat since.
    */
@@ -191,11 +198,12 @@ export interface LogStoreRoot {
   findUnused(query: UnusedQuery): Promise<{ owner: string; id: ConversationId }[]>;
 
   /**
-   * Appends batches of journal events, for many conversations at once. Returns a result per batch, in order: `ok`, or
-   * `stale_fence` if that turn is no longer the writer's (that batch is then not written). A batch whose `firstN`
-   * already exists is `ok` and not written twice.
+   * Appends batches of journal events, for many conversations at once. Returns a result per batch, in order: `ok`,
+   * `stale_fence` if that turn is no longer the writer's (that batch is then not written), or `unavailable` if the
+   * outcome is unknown for that batch alone, which can be written again. A batch whose `firstN` already exists is `ok`
+   * and not written twice.
    */
-  flushJournal(batches: readonly JournalBatch[]): Promise<("ok" | "stale_fence")[]>;
+  flushJournal(batches: readonly JournalBatch[]): Promise<JournalOutcome[]>;
 
   /**
    * Checks many owners and conversations at once for something new: owners with changes after `since`, and
@@ -313,6 +321,9 @@ export interface StopRequest {
   turnId: TurnId;
   fence: number;
 }
+
+/** The outcome of a batch that was appended to the journal. */
+export type JournalOutcome = "ok" | "stale_fence" | "unavailable";
 
 /** One row of the journal: consecutive events of an open turn, encoded by the runtime, opaque to the store. */
 export interface JournalBatch {

@@ -33,7 +33,13 @@ export function createServices(env: Environment): Services {
   const leases = new LeaseEvents();
   const deadline = new LeaseDeadline(clock);
   const follower = new Follower({ hub, root, running, leases, report });
-  const coordinator = new Coordinator(env, { running, follower, leases, alive: deadline.alive });
+  const holds = (owner: string) => root.holdsLeases?.(env.identity.node, owner) ?? true;
+  const coordinator = new Coordinator(env, {
+    running,
+    follower,
+    leases,
+    alive: (owner) => deadline.alive() && (owner === undefined || holds(owner)),
+  });
   const recovery = new Recovery(env, coordinator, follower);
   leases.handleWith(recovery);
   const compactions = new HandCompactions(env, coordinator, recovery, follower);
@@ -41,6 +47,9 @@ export function createServices(env: Environment): Services {
     loseAll() {
       coordinator.loseAll();
       compactions.loseAll();
+    },
+    loseUnheld() {
+      for (const { run } of running.all()) if (!holds(run.owner)) run.lose();
     },
     stop({ log, turnId }) {
       if (compactions.stop(log, turnId)) return;

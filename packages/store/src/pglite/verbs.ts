@@ -69,7 +69,7 @@ export const rootVerbs = {
   check: read,
   examine: longRead,
 } as const satisfies Record<
-  Exclude<keyof LogStoreRoot, "forOwner" | "keys" | "outbox" | "secrets" | "close">,
+  Exclude<keyof LogStoreRoot, "forOwner" | "holdsLeases" | "keys" | "outbox" | "secrets" | "close">,
   Verb
 >;
 

@@ -38,10 +38,9 @@ export interface OpenedPostgres {
  * `store.migrate()` to bring the schema up. Both have to be closed.
  */
 export function openPostgres(options: OpenPostgresOptions): OpenedPostgres {
-  const { url, driver, transactionPooler = false } = options;
-  const listenUrl = options.listenUrl ?? (transactionPooler ? false : url);
+  const { url, listenUrl } = options;
   checkAddress("url", url);
-  if (listenUrl !== false) checkAddress("listenUrl", listenUrl);
+  if (typeof listenUrl === "string") checkAddress("listenUrl", listenUrl);
   checkSchemaName(options.schema ?? defaultSchema);
   const database = new PostgresDatabase(options);
   const store = openLogStore(database, {
@@ -62,19 +61,20 @@ export function openPostgres(options: OpenPostgresOptions): OpenedPostgres {
         owner,
         ...omitUndefined({ maxBytes: options.maxBytes, schema: options.schema }),
       }),
-    wake:
-      listenUrl === false
-        ? createLocalWake()
-        : new PostgresWake({
-            ...timeoutsOf(options),
-            url: listenUrl,
-            ...omitUndefined({ driver, schema: options.schema }),
-          }),
+    wake: wakeOf(options),
   };
 }
 
+/** The wake-up between nodes, through the address at which they listen. */
+export function wakeOf(options: OpenPostgresOptions): Wake {
+  const { url, driver, transactionPooler = false, schema } = options;
+  const listenUrl = options.listenUrl ?? (transactionPooler ? false : url);
+  if (listenUrl === false) return createLocalWake();
+  return new PostgresWake({ ...timeoutsOf(options), url: listenUrl, ...omitUndefined({ driver, schema }) });
+}
+
 /** Searches take half of the connections at most, however few there are. */
-function searchesWithin({
+export function searchesWithin({
   maxConnections = defaultConnections,
 }: PostgresDatabaseOptions): Partial<SearchBounds> {
   const { atOnce, perOwner } = defaultSearchBounds;
@@ -83,7 +83,7 @@ function searchesWithin({
 }
 
 /** Refuses an address before anything is opened. The driver's own error may show what is in it. */
-function checkAddress(field: string, url: string): void {
+export function checkAddress(field: string, url: string): void {
   try {
     new pg.Client({ connectionString: url });
   } catch {

@@ -95,6 +95,11 @@ export class PostgresWake implements Wake {
     return this.#tried.given;
   }
 
+  /** False while others can neither hear this node nor be heard. */
+  get isConnected(): boolean {
+    return this.#client !== undefined;
+  }
+
   notify(logs: readonly number[], kind: WakeKind = "news"): void {
     if (this.#closed || logs.length === 0) return;
     const given = [...logs];

@@ -64,7 +64,7 @@ export function createFaultyStore(root: LogStoreRoot): {
         if (name === "keys") return wrap(value as KeyStore, undefined, "keys.");
         if (name === "outbox") return wrap(value as OutboxStore, undefined, "outbox.");
         if (name === "secrets") return wrap(value as SecretStore, undefined, "secrets.");
-        if (typeof value !== "function" || name === "close") return value;
+        if (typeof value !== "function" || name === "close" || name === "holdsLeases") return value;
         if (name === "forOwner") return (id: string) => wrap((of as LogStoreRoot).forOwner(id), id);
         return (...args: unknown[]) => {
           const method = `${prefix}${String(name)}` as StoreCall["method"];

@@ -222,7 +222,7 @@ export class Inbox {
     const given = await this.#withStoredFiles(owner, input);
     const { parts } = given;
     if (parts === undefined || parts.length === 0) return this.#prepare(owner, given, []);
-    this.checkReady();
+    this.checkReady(owner);
     checkPlain(parts, "parts");
     const store = this.#env.root.forOwner(owner);
     return this.#prepare(owner, given, await resolveParts(store, parts, this.#env.fileLimits));
@@ -233,7 +233,7 @@ export class Inbox {
     const { message, before } = input;
     const isPlainText = typeof message === "string" && before === undefined;
     if (isPlainText) return input;
-    this.checkReady();
+    this.checkReady(owner);
     return {
       ...input,
       message: typeof message === "string" ? message : await this.#stored(owner, message),
@@ -255,7 +255,7 @@ export class Inbox {
   /** Checks everything that can be refused before the message is admitted. `more` are its parts, with their files. */
   #prepare(owner: string, input: SendInput, more: readonly MessageContentPart[]): AdmitInput {
     const { clock, ids, identity, limits, models } = this.#env;
-    this.checkReady();
+    this.checkReady(owner);
     const tools = this.#toolsOf(owner, input);
     const output = this.#outputOf(input);
     const metadata = this.#metadataOf(input);
@@ -360,9 +360,9 @@ export class Inbox {
   }
 
   /** Refuses while this node accepts no work: because it shuts down, or has lost contact with the store. */
-  checkReady(): void {
+  checkReady(owner: string): void {
     if (this.#coordinator.draining) throw new ParleyError("draining");
-    if (!this.#coordinator.alive()) throw new ParleyError("store_unavailable");
+    if (!this.#coordinator.alive(owner)) throw new ParleyError("store_unavailable");
   }
 
   /** Starts the turn that an admission opened, and returns the receipt. */

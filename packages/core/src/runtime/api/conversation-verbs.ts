@@ -132,7 +132,7 @@ async function forkConversation(
   input: Parameters<OwnerRuntime["fork"]>[0],
 ): ReturnType<OwnerRuntime["fork"]> {
   const { env, owner, store, inbox, coordinator } = scope;
-  inbox.checkReady();
+  inbox.checkReady(owner);
   const newId = input.id === undefined ? env.ids.next() : checkId("id", input.id);
   if (!Number.isInteger(input.atSeq) || input.atSeq < 0) {
     throw invalidField("atSeq", "the last seq of a sealed turn, or 0");

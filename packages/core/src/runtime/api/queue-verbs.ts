@@ -35,7 +35,7 @@ export function queueVerbs(scope: OwnerScope): QueueApi {
       return toQueuePayload(queue);
     },
     async resume(conversationId) {
-      inbox.checkReady();
+      inbox.checkReady(owner);
       inbox.checkRoom(owner);
       // A turn that is being stopped pauses the queue when it ends: requests after the stop take effect after that.
       const { active, log } = await scope.find(conversationId);

@@ -1,7 +1,7 @@
 import { createManualClock, type Gate, gate, settle } from "@parley/testing";
 import { describe, expect, it } from "vitest";
 import { ParleyError } from "../../errors.js";
-import type { JournalBatch } from "../../ports/log-store.js";
+import type { JournalBatch, JournalOutcome } from "../../ports/log-store.js";
 import { EventTail } from "./event-tail.js";
 import { Journal, type JournalPace } from "./journal.js";
 import { decodeBatch } from "./journal-batch.js";
@@ -13,7 +13,7 @@ const pace: JournalPace = { intervalMs: 50, bytes: 200, retryMs: 250 };
 function journalFixture() {
   const clock = createManualClock();
   const flushes: JournalBatch[][] = [];
-  const answers: (Gate | Error | ("ok" | "stale_fence")[])[] = [];
+  const answers: (Gate | Error | JournalOutcome[])[] = [];
   const news: (readonly number[])[] = [];
   const journal = new Journal(
     {
@@ -70,6 +70,28 @@ describe("the journal", () => {
     sound.say("b2 ");
     await clock.advance(50);
     expect(texts()).toEqual([["b1 "], ["b2 "]]);
+  });
+
+  it("writes again what a part of the store did not answer for, and keeps nothing from the others", async () => {
+    const { clock, open, texts, answers, news } = journalFixture();
+    const [away, here] = [open(1), open(2)];
+    const failures: unknown[] = [];
+    away.writer.onFailed = (error) => failures.push(error);
+    answers.push(["unavailable", "ok"]);
+    away.say("a1 ");
+    here.say("b1 ");
+    const [landed, waiting] = [here.writer.flush(), away.writer.flush()];
+    await landed;
+    expect(news).toEqual([[2]]);
+    // The very same batch, beside what has come meanwhile.
+    here.say("b2 ");
+    await clock.advance(250);
+    await waiting;
+    expect(texts()).toEqual([
+      ["a1 ", "b1 "],
+      ["a1 ", "b2 "],
+    ]);
+    expect(failures).toEqual([]);
   });
 
   it("gathers the events of all turns for an interval, in one flush ordered by conversation", async () => {

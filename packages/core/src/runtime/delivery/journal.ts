@@ -134,20 +134,22 @@ export class Journal {
     else this.#flushAfter(this.#backingOff ? this.#pace.retryMs : this.#pace.intervalMs);
   }
 
-  /** Returns false if the outcome is unknown and the same batches have to be written again. */
+  /** Returns false if the outcome is unknown, of all or of some, and the same batches have to be written again. */
   async #write(taken: readonly { writer: JournalWriter; batch: JournalBatch }[]): Promise<boolean> {
     try {
       const outcomes = await this.#root.flushJournal(taken.map(({ batch }) => batch));
       const news: number[] = [];
       for (const [index, { writer, batch }] of taken.entries()) {
-        if (outcomes[index] !== "ok") writer.fail(new ParleyError("stale_fence"));
+        const outcome = outcomes[index];
+        if (outcome === "unavailable") continue;
+        if (outcome !== "ok") writer.fail(new ParleyError("stale_fence"));
         else {
           writer.landed();
           news.push(batch.log);
         }
       }
       if (news.length > 0) this.#wake?.notify(news);
-      return true;
+      return !outcomes.includes("unavailable");
     } catch (error) {
       const unknown = isParleyError(error) && error.retryable;
       if (!unknown) for (const { writer } of taken) writer.fail(error);

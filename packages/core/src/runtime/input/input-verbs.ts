@@ -77,7 +77,7 @@ async function respond(
   sender: InputSender,
 ): Promise<RespondResponse> {
   const { env, owner, store, inbox, coordinator, recovery } = scope;
-  if (!coordinator.alive()) throw new ParleyError("store_unavailable");
+  if (!coordinator.alive(owner)) throw new ParleyError("store_unavailable");
   const limits = { tools: env.toolsOf(owner), bytes: env.limits.messageBytes, owner };
   const response = await responseEntry(request, answer, sender, limits);
   // A response is never refused for lack of capacity: then another node continues the turn.

@@ -21,6 +21,7 @@ function lifeFixture() {
   const presence = createMemoryPresence(createMemoryDatabase(clock));
   const answers: (Gate | Error | StopRequest[])[] = [];
   const losses: number[] = [];
+  const unheld: number[] = [];
   const stops: StopRequest[] = [];
   const env = {
     clock,
@@ -44,6 +45,7 @@ function lifeFixture() {
   const deadline = new LeaseDeadline(clock);
   const life = new NodeLife(env, deadline, {
     loseAll: () => losses.push(clock.monotonic()),
+    loseUnheld: () => unheld.push(clock.monotonic()),
     stop: (request) => stops.push(request),
     check: () => checks.push(clock.monotonic()),
   });
@@ -51,7 +53,21 @@ function lifeFixture() {
   const fail = (times: number) => {
     for (let count = 0; count < times; count += 1) answers.push(new ParleyError("store_unavailable"));
   };
-  return { clock, env, life, alive, beats, answers, losses, stops, fail, presence, presences, checks };
+  return {
+    clock,
+    env,
+    life,
+    alive,
+    beats,
+    answers,
+    losses,
+    unheld,
+    stops,
+    fail,
+    presence,
+    presences,
+    checks,
+  };
 }
 
 describe("the life of a node", () => {
@@ -138,6 +154,15 @@ describe("the life of a node", () => {
     await life.start();
     clock.jump(10_000);
     expect(alive()).toBe(false);
+  });
+
+  it("lets what a heartbeat did not renew be dropped, each time that one arrives", async () => {
+    const { clock, life, unheld, fail } = lifeFixture();
+    await life.start();
+    fail(1);
+    await clock.advance(4_000);
+    expect(unheld).toEqual([0, 4_000]);
+    life.stop();
   });
 
   it("brings the stops that others have asked for, with one chain of renewals however often it is asked", async () => {

@@ -15,6 +15,8 @@ const outdatedRetryMs = 150;
 export interface LeasedWork {
   /** Drops everything: it may be another node's. */
   loseAll(): void;
+  /** Drops what a heartbeat did not renew, where it renewed something. */
+  loseUnheld(): void;
   /** Obeys a stop that was requested in the store. */
   stop(request: StopRequest): void;
   /** Finds out which of it has been taken over by another node: this one may have been considered dead. */
@@ -110,6 +112,7 @@ export class NodeLife {
     this.#cancelDeadline = clock.after(leftMs, () => {
       if (!alive()) this.#work.loseAll();
     });
+    this.#work.loseUnheld();
     for (const stop of stops) this.#work.stop(stop);
     const before = this.#announced;
     this.#announced = presence;

@@ -208,6 +208,8 @@ export class Recovery implements LeaseHandler {
   }
 
   async #claimOne(lease: Lease): Promise<void> {
+    // Where this node has no life it cannot hold anything: the lease is still a dead node's, and is claimed again.
+    if (!this.#coordinator.alive(lease.owner)) return;
     const taken = await this.#takeOver(lease.owner, lease);
     if (taken !== null) await this.#recover(taken);
   }

@@ -44,9 +44,9 @@ export class Coordinator {
   #draining = false;
   /**
    * Returns false past the node's deadline: it publishes nothing and starts nothing, because its leases may be
-   * another's.
+   * another's. With an owner: whether the leases of that owner hold.
    */
-  readonly alive: () => boolean;
+  readonly alive: (owner?: string) => boolean;
 
   constructor(
     env: CoordinatorUses,
@@ -54,7 +54,7 @@ export class Coordinator {
       readonly running: RunningTurns;
       readonly follower: Follower;
       readonly leases: Pick<LeaseEvents, "broken">;
-      readonly alive: () => boolean;
+      readonly alive: (owner?: string) => boolean;
     },
   ) {
     const { follower, alive } = options;

@@ -41,7 +41,7 @@ export interface TurnHost {
    * Returns false past the node's deadline: it publishes nothing and starts nothing, because its leases may be
    * another's.
    */
-  alive(): boolean;
+  alive(owner: string): boolean;
   draining(): boolean;
   /** Returns true if something before the turn's first seq has not been published here. */
   isBehind(log: number, firstSeq: number): boolean;
@@ -289,7 +289,7 @@ export class TurnRun {
   }
 
   #isAlive(): boolean {
-    if (!this.#host.alive()) return false;
+    if (!this.#host.alive(this.owner)) return false;
     this.#wasAlive = true;
     void nextGo.then(this.#endGo);
     return true;

@@ -38,7 +38,7 @@ export async function* runUnkept(
   input: UnkeptInput,
 ): AsyncGenerator<AgentEvent, void, undefined> {
   const { env, owner, inbox } = scope;
-  inbox.checkReady();
+  inbox.checkReady(owner);
   inbox.checkRoom(owner);
   const setup = await setupOf(scope, input);
   const { conversationId, turnId, model = "" } = setup;

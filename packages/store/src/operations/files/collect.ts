@@ -1,6 +1,7 @@
 import type { CollectedBlobs } from "@parley/core/ports";
 import type { Connection } from "../../database.js";
-import type { StoreContext } from "../../store-context.js";
+import { ownerIsHere } from "../../shards/guard-owners.js";
+import { forOwners, type StoreContext } from "../../store-context.js";
 import { noteRemoved } from "./elsewhere.js";
 import { lockOwner, usageStatement } from "./file-owner.js";
 
@@ -12,13 +13,14 @@ export async function collectBlobs(store: StoreContext, limit: number): Promise<
   const due = await store.database.query({
     name: "due_blobs",
     text: `SELECT number::float8 AS blob, owner FROM parley.blob
-      WHERE check_at <= statement_timestamp() ORDER BY check_at LIMIT $1::int4`,
+      WHERE check_at <= statement_timestamp() ${store.isShard ? `AND ${ownerIsHere("owner")}` : ""}
+      ORDER BY check_at LIMIT $1::int4`,
     values: [Math.min(Math.max(0, Math.floor(limit)), 10_000)],
   });
   const collected: CollectedBlobs = { blobs: 0, bytes: 0, more: false };
   let decided = 0;
   for (const { blob, owner } of due) {
-    const outcome = await store.database.transaction(async (connection) => {
+    const outcome = await forOwners(store, [String(owner)]).database.transaction(async (connection) => {
       await connection.query(lockOwner(String(owner)));
       return removeUnused(connection, String(owner), Number(blob));
     });

@@ -3,7 +3,8 @@ import { omitUndefined, stableValue } from "@parley/core/messages";
 import type { InputRecord, Lease, LogNumber, RespondInput, RespondResult } from "@parley/core/ports";
 import type { InputResponseEntry } from "@parley/wire";
 import type { Connection } from "../../database.js";
-import type { StoreContext } from "../../store-context.js";
+import { ownerIsHere } from "../../shards/guard-owners.js";
+import { forOwners, type StoreContext } from "../../store-context.js";
 import { originalJson, originalText, storedText } from "../../stored-text.js";
 import { type Head, leaseColumns, leaseOf, lockHead, nowMs, requireHead } from "../turns/head.js";
 import { touchStatements } from "../turns/open-turn.js";
@@ -142,6 +143,7 @@ export async function expireInputs(store: StoreContext, limit: number): Promise<
     text: `SELECT DISTINCT due.owner, c.id FROM (
         SELECT r.log, r.owner FROM parley.input_request r
         WHERE r.response IS NULL AND r.expires_at IS NOT NULL AND r.expires_at <= statement_timestamp()
+          ${store.isShard ? `AND ${ownerIsHere("r.owner")}` : ""}
         ORDER BY r.expires_at LIMIT $1::int4
       ) AS due
       JOIN parley.conversation c ON c.log = due.log AND c.status <> 'removed'`,
@@ -149,7 +151,7 @@ export async function expireInputs(store: StoreContext, limit: number): Promise<
   });
   const logs: LogNumber[] = [];
   for (const { owner, id } of due) {
-    const log = await store.database.transaction((connection) =>
+    const log = await forOwners(store, [String(owner)]).database.transaction((connection) =>
       expireOne(connection, String(owner), originalText(String(id))),
     );
     if (log !== undefined) logs.push(log);

@@ -1,5 +1,5 @@
 import type { News, NewsQuery } from "@parley/core/ports";
-import type { StoreContext } from "../../store-context.js";
+import { forOwners, type StoreContext } from "../../store-context.js";
 import { originalText, storedText } from "../../stored-text.js";
 
 /**
@@ -8,7 +8,8 @@ import { originalText, storedText } from "../../stored-text.js";
  */
 export async function news(store: StoreContext, query: NewsQuery): Promise<News> {
   const { owners, conversations } = query;
-  const [changed = [], moved = []] = await store.database.batch([
+  const asked = [...owners, ...conversations].map(({ owner }) => storedText(owner));
+  const [changed = [], moved = []] = await forOwners(store, asked).database.batch([
     {
       name: "news_owners",
       text: changedText,

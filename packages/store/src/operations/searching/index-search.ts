@@ -2,7 +2,8 @@ import { withinSearchedBytes } from "@parley/core/messages";
 import type { LogStoreRoot, SearchIndexing } from "@parley/core/ports";
 import type { Connection, ResultRow, Statement } from "../../database.js";
 import { lexemesOf, searchText, vectorText } from "../../search/search-lexemes.js";
-import type { StoreContext } from "../../store-context.js";
+import { ownerIsHere } from "../../shards/guard-owners.js";
+import { forOwners, type StoreContext } from "../../store-context.js";
 import { originalText, storedText } from "../../stored-text.js";
 import { settledChange } from "../reading/settled-change.js";
 
@@ -54,10 +55,11 @@ interface Entry {
  * mark on each conversation costs every seal another index.
  */
 export async function indexSearch(
-  store: StoreContext,
+  root: StoreContext,
   request: { owner: string; limit: number },
 ): Promise<SearchIndexing> {
   const owner = storedText(request.owner);
+  const store = forOwners(root, [owner]);
   const limit = Math.max(1, Math.min(Math.ceil(request.limit), 10_000));
   // Before the claim is read: what another node has added by then is at most up to here.
   const settled = await settledChange(store.database, owner);
@@ -329,7 +331,7 @@ export async function indexAll(store: StoreContext): Promise<number> {
 }
 
 function isBehind(row: ResultRow): boolean {
-  return Number(row.changed_at) > Number(row.through);
+  return row.is_here !== false && Number(row.changed_at) > Number(row.through);
 }
 
 function unindexed(store: StoreContext, after: string | undefined): Promise<ResultRow[]> {
@@ -343,7 +345,8 @@ WITH RECURSIVE walk AS (
   FROM walk WHERE walk.owner IS NOT NULL AND walk.place < $1::int4
 )
 SELECT walk.owner, coalesce(s.through, 0)::float8 AS through,
-  (SELECT max(c.changed_at) FROM parley.conversation c WHERE c.owner = walk.owner)::float8 AS changed_at
+  (SELECT max(c.changed_at) FROM parley.conversation c WHERE c.owner = walk.owner)::float8 AS changed_at,
+  ${store.isShard ? ownerIsHere("walk.owner") : "true"} AS is_here
 FROM walk LEFT JOIN parley.search_owner s ON s.owner = walk.owner
 WHERE walk.owner IS NOT NULL ORDER BY walk.owner`,
     values: after === undefined ? [ownersAtOnce] : [ownersAtOnce, storedText(after)],

@@ -1,4 +1,5 @@
 import type { Lease } from "@parley/core/ports";
+import { ownerIsHere } from "../../shards/guard-owners.js";
 import type { StoreContext } from "../../store-context.js";
 import { storedText } from "../../stored-text.js";
 import { leaseColumns, leaseOf, returnedMs } from "./head.js";
@@ -23,7 +24,7 @@ export async function claimExpired(store: StoreContext, node: string, limit: num
   if (!(wanted > 0)) return [];
   const rows = await store.database.query({
     name: "claim_expired",
-    text: claimText,
+    text: store.isShard ? claimTexts.shard : claimTexts.whole,
     values: [storedText(node), wanted],
   });
   const oldestFirst = rows.toSorted((left, right) => Number(left.started_ms) - Number(right.started_ms));
@@ -31,7 +32,7 @@ export async function claimExpired(store: StoreContext, node: string, limit: num
 }
 
 // OFFSET 0 keeps the look at each head a look into its key: the planner would rather read all heads at once.
-const claimText = `
+const claimText = (andHere: string) => `
 WITH expired AS (
   SELECT h.log
   FROM (
@@ -48,7 +49,7 @@ WITH expired AS (
   ) AS seen
   LEFT JOIN parley.node n ON n.id = seen.node
   JOIN parley.conversation_head h ON h.log = seen.log
-  WHERE (n.until IS NULL OR n.until <= statement_timestamp()) AND h.fence = seen.fence AND h.node = seen.node
+  WHERE (n.until IS NULL OR n.until <= statement_timestamp()) AND h.fence = seen.fence AND h.node = seen.node${andHere}
   ORDER BY open.started_at
   LIMIT $2::int4
   FOR UPDATE OF h SKIP LOCKED
@@ -56,3 +57,5 @@ WITH expired AS (
 UPDATE parley.conversation_head h SET node = $1, fence = h.fence + 1
 FROM expired JOIN parley.conversation c ON c.log = expired.log WHERE h.log = expired.log
 RETURNING ${leaseColumns}, ${returnedMs("h.started_at")} AS started_ms`;
+
+const claimTexts = { whole: claimText(""), shard: claimText(` AND ${ownerIsHere("h.owner")}`) };

@@ -1,5 +1,5 @@
 import type { JournalBatch } from "@parley/core/ports";
-import type { StoreContext } from "../../store-context.js";
+import { forOwners, type StoreContext } from "../../store-context.js";
 import { storedText } from "../../stored-text.js";
 
 /**
@@ -19,8 +19,12 @@ export async function flushJournal(
 ): Promise<("ok" | "stale_fence")[]> {
   const [batch, other] = batches;
   if (batch === undefined) return [];
-  if (other === undefined) return [await flushOne(store, batch)];
-  const rows = await store.database.query({
+  const owned = forOwners(
+    store,
+    batches.map(({ owner }) => storedText(owner)),
+  );
+  if (other === undefined) return [await flushOne(owned, batch)];
+  const rows = await owned.database.query({
     name: "flush_journal",
     text: flushTexts.many,
     values: [

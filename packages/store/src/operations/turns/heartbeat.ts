@@ -1,20 +1,32 @@
 import type { StopRequest } from "@parley/core/ports";
+import type { ResultRow, Statement } from "../../database.js";
 import type { StoreContext } from "../../store-context.js";
 import { originalText, storedText } from "../../stored-text.js";
 import { renewalOf } from "./presence.js";
 
-/**
- * Renews the node's row and looks at the heads that someone asked to stop, a handful at any time, by their own index.
- * Rows of nodes that died without a word are swept out here after a day, and notices after ten minutes.
- */
+/** Renews the node's life, and returns its turns that someone asked to stop. */
 export async function heartbeat(
   store: StoreContext,
   node: string,
   ttlMs: number,
   presence?: string,
 ): Promise<StopRequest[]> {
+  const [, stopping = []] = await store.database.batch(heartbeatStatements(node, ttlMs, presence));
+  return stopping.map(stopRequestOf);
+}
+
+/**
+ * Renews the node's row and looks at the heads that someone asked to stop, a handful at any time, by their own index:
+ * the rows of the second one. Rows of nodes that died without a word are swept out here after a day, and notices after
+ * ten minutes.
+ */
+export function heartbeatStatements(
+  node: string,
+  ttlMs: number,
+  presence?: string,
+): readonly [Statement, Statement] {
   const id = storedText(node);
-  const [, stopping = []] = await store.database.batch([
+  return [
     {
       name: "heartbeat",
       text: `
@@ -33,14 +45,36 @@ FROM parley.conversation_head h JOIN parley.conversation c ON c.log = h.log
 WHERE h.stop_requested_at IS NOT NULL AND h.node = $1 ORDER BY h.log`,
       values: [id],
     },
-  ]);
-  return stopping.map((row) => ({
+  ];
+}
+
+/** A row of the heads that someone asked to stop. */
+export function stopRequestOf(row: ResultRow): StopRequest {
+  return {
     owner: originalText(String(row.owner)),
     conversationId: String(row.id),
     log: Number(row.log),
     turnId: originalText(String(row.active_id)),
     fence: Number(row.fence),
-  }));
+  };
+}
+
+/**
+ * Takes from a node what it holds: it has lost touch with this database for longer than its leases last, and drops it.
+ * Anyone can claim it at once; late writes of the node are refused.
+ */
+export function disownStatement(node: string): Statement {
+  return {
+    name: "disown",
+    text: `
+UPDATE parley.conversation_head h SET node = '', fence = h.fence + 1
+FROM (
+  SELECT log FROM parley.conversation_turn WHERE status = 'running'
+  UNION SELECT log FROM parley.conversation_head WHERE compaction_id IS NOT NULL
+) AS open
+WHERE h.log = open.log AND h.node = $1`,
+    values: [storedText(node)],
+  };
 }
 
 /** Ends the node's life until its next heartbeat. */

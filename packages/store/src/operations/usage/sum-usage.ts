@@ -1,6 +1,7 @@
 import type { SummedUsage, UsageRange } from "@parley/core/ports";
 import type { CostAmount, UsageGroup, UsageGrouping, UsageSums } from "@parley/wire";
 import type { ResultRow } from "../../database.js";
+import { ownerIsHere } from "../../shards/guard-owners.js";
 import type { StoreContext } from "../../store-context.js";
 import { originalText } from "../../stored-text.js";
 import { dayOf, figures, turnRows } from "./usage-rows.js";
@@ -23,7 +24,7 @@ async function sum(store: StoreContext, owner: string | undefined, range: UsageR
   const end = Date.parse(`${to}T00:00:00Z`) + dayMs;
   const rows = await store.database.query({
     name: `sum_usage_${by}${owner === undefined ? "_of_all" : ""}`,
-    text: sumText(by, owner !== undefined),
+    text: sumText(by, owner !== undefined, store.isShard),
     values: [
       new Date(start).toISOString(),
       new Date(end).toISOString(),
@@ -52,11 +53,14 @@ const keys: Record<UsageGrouping, { readonly key: string; readonly order: string
   owner: { key: "r.owner", order: "weight DESC, key" },
 };
 
-function sumText(by: UsageGrouping, ofOwner: boolean): string {
+function sumText(by: UsageGrouping, ofOwner: boolean, isShard: boolean): string {
   const { key, order } = keys[by];
   const sums = figures.map((name) => `sum(${name}) AS ${name}`).join(", ");
   const read = figures.map((name) => `s.${name}::float8 AS ${name}`).join(", ");
-  const own = (column: string) => (ofOwner ? `${column} = $4 AND ` : "");
+  const own = (column: string) => {
+    if (ofOwner) return `${column} = $4 AND `;
+    return isShard ? `${ownerIsHere(column)} AND ` : "";
+  };
   return `
 WITH ${turnRows(
     "parley.conversation c JOIN parley.conversation_turn t ON t.log = c.log",

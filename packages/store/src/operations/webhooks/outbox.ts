@@ -6,7 +6,8 @@ import type {
   DeliveryOutcome,
   OutboxStore,
 } from "@parley/core/ports";
-import type { StoreContext } from "../../store-context.js";
+import { ownerIsHere } from "../../shards/guard-owners.js";
+import { forOwners, type StoreContext } from "../../store-context.js";
 import { originalJson, originalText, storedText } from "../../stored-text.js";
 import { returnedMs } from "../turns/head.js";
 import { giveUpStatement } from "./endpoints.js";
@@ -39,8 +40,9 @@ const endpoints = `RECURSIVE endpoint AS (
 )`;
 
 /** The endpoint of `e`, by a look into its key: the planner would rather read all endpoints at once. */
-const enabledWebhook = `CROSS JOIN LATERAL (
-    SELECT url, secret, failures FROM parley.webhook WHERE owner = e.owner AND id = e.webhook AND enabled OFFSET 0
+const enabledWebhook = (isShard: boolean) => `CROSS JOIN LATERAL (
+    SELECT url, secret, failures FROM parley.webhook WHERE owner = e.owner AND id = e.webhook AND enabled
+      ${isShard ? `AND ${ownerIsHere("e.owner")}` : ""} OFFSET 0
   ) w`;
 
 /**
@@ -51,12 +53,12 @@ const enabledWebhook = `CROSS JOIN LATERAL (
  * Rows are locked in the end, behind a look at the snapshot; what somebody has claimed meanwhile is not due any more, and
  * is left out when its new version is looked at.
  */
-const claimText = `
+const claimText = (isShard: boolean) => `
 WITH ${endpoints}, due AS (
   SELECT o.owner, o.webhook, o.number, o.place, o.log, o.due_at, f.due_at AS first_due_at,
     (f.number, f.place) = (o.number, o.place) AS is_first, w.url, w.secret, w.failures
   FROM endpoint e
-  ${enabledWebhook}
+  ${enabledWebhook(isShard)}
   CROSS JOIN LATERAL (
     SELECT * FROM parley.outbox o
     WHERE o.owner = e.owner AND o.webhook = e.webhook AND o.state = 'pending' AND o.due_at <= statement_timestamp()
@@ -95,23 +97,29 @@ UNION ALL
 SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, count(*)::int4 FROM put_off`;
 
 /** Milliseconds until the first pending row is due of those endpoints that are enabled. */
-const nextText = `
+const nextText = (isShard: boolean) => `
 WITH ${endpoints}
 SELECT date_part('epoch', min(o.due_at) - statement_timestamp()) * 1000 AS next_ms
 FROM endpoint e
-${enabledWebhook}
+${enabledWebhook(isShard)}
 CROSS JOIN LATERAL (
   SELECT o.due_at FROM parley.outbox o
   WHERE o.owner = e.owner AND o.webhook = e.webhook AND o.state = 'pending' ORDER BY o.due_at LIMIT 1
 ) o`;
 
+const texts = {
+  whole: { claim: claimText(false), next: nextText(false) },
+  shard: { claim: claimText(true), next: nextText(true) },
+};
+
 async function claim(store: StoreContext, query: ClaimQuery): Promise<ClaimResult> {
   const { limit, leaseMs, except, healthyOnly } = query;
+  const text = store.isShard ? texts.shard : texts.whole;
   for (;;) {
     const [rows = [], next = []] = await store.database.batch([
       {
         name: "claim_deliveries",
-        text: claimText,
+        text: text.claim,
         values: [
           Math.min(Math.max(0, Math.floor(limit)), 10_000),
           leaseMs,
@@ -120,7 +128,7 @@ async function claim(store: StoreContext, query: ClaimQuery): Promise<ClaimResul
           healthyOnly,
         ],
       },
-      { name: "next_delivery", text: nextText },
+      { name: "next_delivery", text: text.next },
     ]);
     const claimed = rows.filter(({ owner }) => owner !== null);
     const wasPutOff = rows.some((row) => Number(row.put_off) > 0);
@@ -199,7 +207,7 @@ async function settle(
   const names = [storedText(owner), storedText(webhookId)] as const;
   const state = states[kind];
   const waitMs = outcome.kind === "retry" ? outcome.retryMs : "keepMs" in outcome ? outcome.keepMs : 0;
-  const [rows = []] = await store.database.batch([
+  const [rows = []] = await forOwners(store, [names[0]]).database.batch([
     {
       name: "settle_delivery",
       text: settleText,
@@ -241,17 +249,20 @@ async function sweep(store: StoreContext, limit: number): Promise<number> {
 WITH ${endpoints}
 SELECT e.owner, e.webhook FROM endpoint e LEFT JOIN LATERAL (
   SELECT true AS is_enabled FROM parley.webhook WHERE owner = e.owner AND id = e.webhook AND enabled OFFSET 0
-) w ON true WHERE w.is_enabled IS NULL`,
+) w ON true WHERE w.is_enabled IS NULL ${store.isShard ? `AND ${ownerIsHere("e.owner")}` : ""}`,
     },
     {
       name: "settled_deliveries",
       text: `SELECT owner, webhook, number::float8 AS number, place FROM parley.outbox
-        WHERE state <> 'pending' AND due_at <= statement_timestamp() ORDER BY due_at LIMIT $1::int4`,
+        WHERE state <> 'pending' AND due_at <= statement_timestamp() ${store.isShard ? `AND ${ownerIsHere("owner")}` : ""}
+        ORDER BY due_at LIMIT $1::int4`,
       values: [Math.min(Math.max(0, Math.floor(limit)), 1_000_000)],
     },
   ]);
   for (const { owner, webhook } of strays) {
-    await store.database.query(giveUpStatement(String(owner), String(webhook), strayMs));
+    await forOwners(store, [String(owner)]).database.query(
+      giveUpStatement(String(owner), String(webhook), strayMs),
+    );
   }
   if (over.length === 0) return 0;
   const removed = await store.database.query({

@@ -1,0 +1,90 @@
+import { isParleyError, ParleyError } from "@parley/core/errors";
+import type { Connection, Database, ResultRow, Statement } from "../database.js";
+
+/** Where a call was refused because the owner is not in this shard, or is being moved. */
+const reason = "owner_moved";
+
+/** The guard divides by zero to refuse: its batch ends there, and nothing of it is kept. No other statement does. */
+const refusal = "22012";
+
+/** Returns whether the shard refused a call because the owner is elsewhere, or on the way. */
+export function isMoved(error: unknown): error is ParleyError {
+  return isParleyError(error) && error.details?.reason === reason;
+}
+
+/** The condition that an owner is in this shard for good. Sweeps over all owners leave out the others. */
+export function ownerIsHere(owner: string): string {
+  return `NOT EXISTS (SELECT FROM parley.shard_owner moved WHERE moved.owner = ${owner} AND moved.state <> 'here')`;
+}
+
+/**
+ * The same database for calls that concern these owners. Each round trip and each transaction begins with a statement
+ * that fails unless all of them are here. It costs no round trip of its own. What writes locks the rows of the owners, so
+ * a move waits for it, and whoever comes later is refused. What only reads is let in until the owner is gone.
+ */
+export function guardOwners(database: Database, owners: readonly string[]): Database {
+  const values = [[...new Set(owners)], new Set(owners).size];
+  const read: Statement = { name: "owner_can_be_read", text: readText, values };
+  const write: Statement = { name: "owner_can_be_written", text: writeText, values };
+  const guarded = async (connection: Connection, guard: Statement, statements: readonly Statement[]) => {
+    const [, ...results] = await refusing(connection.batch([guard, ...statements]));
+    return results;
+  };
+  const batch = (statements: readonly Statement[]) =>
+    guarded(database, statements.some(isWrite) ? write : read, statements);
+  return {
+    batch,
+    query: async (statement) => (await batch([statement]))[0] ?? [],
+    transaction: (work) =>
+      database.transaction((connection) => {
+        let isGuarded = false;
+        const send = (statements: readonly Statement[]): Promise<ResultRow[][]> => {
+          if (isGuarded) return connection.batch(statements);
+          isGuarded = true;
+          return guarded(connection, write, statements);
+        };
+        return work({ batch: send, query: async (statement) => (await send([statement]))[0] ?? [] });
+      }),
+    trouble: () => database.trouble?.(),
+    ...(database.timeLimit === undefined ? {} : { timeLimit: database.timeLimit.bind(database) }),
+    close: () => database.close(),
+  };
+}
+
+const readText = `SELECT 1 / (count(*) = $2::int4)::int4 AS here FROM parley.shard_owner
+WHERE owner = ANY ($1::text[]) AND state IN ('here', 'leaving')`;
+
+const writeText = `SELECT 1 / (count(*) = $2::int4)::int4 AS here FROM (
+  SELECT 1 FROM parley.shard_owner WHERE owner = ANY ($1::text[]) AND state = 'here' ORDER BY owner FOR SHARE
+) AS held`;
+
+const writes = new Map<string, boolean>();
+
+/** Statements that only lock count as well. */
+function isWrite({ text }: Statement): boolean {
+  let found = writes.get(text);
+  if (found === undefined) {
+    found = /\b(INSERT|UPDATE|DELETE|FOR SHARE|nextval)\b/i.test(text);
+    if (writes.size >= 2_000) writes.clear();
+    writes.set(text, found);
+  }
+  return found;
+}
+
+async function refusing<Result>(answer: Promise<Result>): Promise<Result> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (!isParleyError(error) || error.details?.sqlState !== refusal) throw error;
+    throw ownerMoved(error);
+  }
+}
+
+/** The refusal that a caller gets while an owner is on the way from one shard to another. */
+export function ownerMoved(cause?: unknown): ParleyError {
+  return new ParleyError(
+    "store_unavailable",
+    "The conversations of this owner are being moved to another database; try again in a moment",
+    { details: { reason }, cause },
+  );
+}

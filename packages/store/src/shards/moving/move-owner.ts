@@ -1,0 +1,258 @@
+import { ParleyError } from "@parley/core/errors";
+import { withBudget } from "../../database.js";
+import { storedText } from "../../stored-text.js";
+import type { Shard } from "../shard.js";
+import { unknownShard } from "../shard-map.js";
+import type { ShardSet } from "../sharded-store.js";
+import { copyOwner, type OwnerCopy, type OwnerPlace, removeOwner } from "./copy-owner.js";
+import { mapOf, type OwnerState, type OwnerStatus, setState, statusOf } from "./owner-state.js";
+import { type OwnerTable, readOwnerTables } from "./owner-tables.js";
+
+/** How far a move is. Writes of the owner are refused from `pausing` until `moved`. */
+export type MoveOwnerProgress =
+  | { readonly phase: "copying" | "catching-up"; readonly table: string; readonly rows: number }
+  | { readonly phase: "pausing" | "moved" | "removing" };
+
+/** The result of a move. */
+export interface MovedOwner {
+  readonly from: string;
+  readonly to: string;
+  /** Rows that were copied, those of an earlier attempt left out. */
+  readonly rows: number;
+  /** Milliseconds in which the owner could not write. 0 where nothing had to be moved. */
+  readonly pausedMs: number;
+}
+
+export interface MoveOwnerOptions {
+  readonly owner: string;
+  /** The name of the shard. Where the owner is already, what an attempt to move it left elsewhere is removed. */
+  readonly to: string;
+  readonly onProgress?: (progress: MoveOwnerProgress) => void;
+  /** Ends the move while it has not taken effect. The owner goes on where it is. */
+  readonly signal?: AbortSignal;
+}
+
+/** How often the rest is copied while the owner is paused, until nothing differs. Sweeps may have removed old rows. */
+const rounds = 5;
+
+/** Milliseconds for calls under way to end: of the longest statement, and of a lock. */
+const limits = { readMs: 15_000, lockMs: 2_000, lockAttempts: 10 };
+
+/** Tables that nodes write for all owners at once, without the lock of an owner's row. */
+const sweptTables = ["conversation_head", "outbox"] as const;
+
+/**
+ * Moves an owner to another shard while it is used.
+ *
+ * Most rows are copied while the owner works. Then its writes are refused, the rest is copied and compared, and the owner
+ * is let in at the new place; nodes go on with its turns there, under the same leases. Reads go on in the old place until
+ * then. At last the rows in the old place are removed.
+ *
+ * The move takes effect when the row of the owner in the old place says `gone`: until then everything holds that was
+ * written there, and nothing in the new place can be used; from then on it is the other way round. An attempt that died
+ * before is begun again, or undone by a move to the place where the owner is; one that died later is finished.
+ */
+export async function moveOwner(set: ShardSet, options: MoveOwnerOptions): Promise<MovedOwner> {
+  const owner = storedText(options.owner);
+  const { onProgress = () => undefined } = options;
+  const source = shardNamed(set, (await mapOf(set.home, owner)) ?? noOwner(options.owner));
+  const target = shardNamed(set, options.to);
+  const states = await statusOf(set.shards, owner);
+  if (source === target) {
+    const rows = await tidy(owner, source, states);
+    return { from: source.name, to: target.name, rows, pausedMs: 0 };
+  }
+  refuseSecondMove(states, source, target);
+  let isPaused = false;
+  const copy = await beginCopy(owner, source, target, (table, rows) => {
+    options.signal?.throwIfAborted();
+    onProgress({ phase: isPaused ? "catching-up" : "copying", table, rows });
+  });
+  let rows = 0;
+  let pausedMs = 0;
+  if (stateIn(states, source) !== "gone") {
+    await setState(target, owner, "arriving", source.name);
+    rows += await copyOwner(copy, { whole: true });
+    rows += await copyOwner(copy);
+    onProgress({ phase: "pausing" });
+    isPaused = true;
+    const pausedAt = performance.now();
+    rows += await pausing(source, owner, async () => {
+      await setState(source, owner, "leaving", target.name);
+      const rest = await copyRest(source, copy);
+      await advanceChanges(source, target);
+      await setState(source, owner, "gone", target.name, "leaving");
+      return rest;
+    });
+    await arrive(set, owner, source, target);
+    pausedMs = performance.now() - pausedAt;
+  } else await arrive(set, owner, source, target);
+  onProgress({ phase: "moved" });
+  await readsEnded(source);
+  onProgress({ phase: "removing" });
+  await removeOwner(copy.source, copy.tables, owner);
+  return { from: source.name, to: target.name, rows, pausedMs };
+}
+
+/** A failure lets the owner go on where it is: nothing has taken effect yet. */
+async function pausing(source: Shard, owner: string, work: () => Promise<number>): Promise<number> {
+  try {
+    return await work();
+  } catch (error) {
+    await setState(source, owner, "here", undefined, "leaving").catch(() => undefined);
+    throw error;
+  }
+}
+
+async function copyRest(source: Shard, copy: OwnerCopy): Promise<number> {
+  for (const table of sweptTables) await writesEnded(source, table);
+  let rows = 0;
+  for (let round = 1; ; round += 1) {
+    const copied = await copyOwner(copy);
+    rows += copied;
+    if (copied === 0) return rows;
+    if (round === rounds) {
+      throw new ParleyError(
+        "internal",
+        "The copy keeps differing from the original. The owner stays where it is; run the command again",
+        { retryable: false, details: { reason: "copy_differs" } },
+      );
+    }
+  }
+}
+
+/** From here on the owner is used in the new place. Doing it again changes nothing. */
+async function arrive({ home }: ShardSet, owner: string, source: Shard, target: Shard): Promise<void> {
+  await setState(target, owner, "here", source.name);
+  await home.database.query({
+    text: "UPDATE parley.owner_shard SET shard = $2 WHERE owner = $1",
+    values: [owner, target.name],
+  });
+}
+
+/** Removes what attempts to move an owner, and finished moves, have left in other places. */
+async function tidy(owner: string, source: Shard, states: readonly OwnerStatus[]): Promise<number> {
+  const state = stateIn(states, source);
+  const second = states.find((each) => each.shard !== source && each.state === "here");
+  if (second !== undefined || state === "gone") {
+    const there = second ?? states.find((each) => each.state === "arriving");
+    throw refusal(
+      `The move of this owner to ${there?.shard.name ?? "another shard"} took effect. Finish it by a move there`,
+    );
+  }
+  await setState(source, owner, "here", undefined, "leaving");
+  let rows = 0;
+  for (const each of states) {
+    if (each.shard === source || each.state === undefined) continue;
+    if (each.state === "arriving") await setState(each.shard, owner, "gone", source.name);
+    const place = placeOf(each.shard);
+    rows += await removeOwner(place, await readOwnerTables(place, each.shard.schema), owner);
+  }
+  return rows;
+}
+
+function refuseSecondMove(states: readonly OwnerStatus[], source: Shard, target: Shard): void {
+  if (stateIn(states, target) === "here" && stateIn(states, source) !== "gone") {
+    throw refusal(
+      `The owner is in ${source.name} and in ${target.name}. Do not move it before that is explained`,
+    );
+  }
+  const other = states.find(
+    ({ shard, state }) => shard !== target && shard !== source && state === "arriving",
+  );
+  if (other === undefined) return;
+  throw refusal(
+    `A move of this owner to ${other.shard.name} was begun. Finish it by a move there, or undo it by a move to ${source.name}`,
+  );
+}
+
+function refusal(message: string): ParleyError {
+  return new ParleyError("invalid_request", message, { details: { field: "to" } });
+}
+
+function stateIn(states: readonly OwnerStatus[], shard: Shard): OwnerState | undefined {
+  return states.find((each) => each.shard === shard)?.state;
+}
+
+async function beginCopy(
+  owner: string,
+  source: Shard,
+  target: Shard,
+  onCopied: OwnerCopy["onCopied"],
+): Promise<OwnerCopy> {
+  const [from, to] = [placeOf(source), placeOf(target)];
+  const [tables, targetTables] = await Promise.all([
+    readOwnerTables(from, source.schema),
+    readOwnerTables(to, target.schema),
+  ]);
+  if (shapeOf(tables) !== shapeOf(targetTables)) {
+    throw new ParleyError(
+      "internal",
+      `The tables of ${source.name} and ${target.name} differ. Bring both up with parley migrate`,
+      { retryable: false },
+    );
+  }
+  return { owner, source: from, target: to, tables, targetTables, onCopied };
+}
+
+function shapeOf(tables: readonly OwnerTable[]): string {
+  return JSON.stringify(tables.map(({ name, columns, key }) => ({ name, columns, key })));
+}
+
+/** A shard for statements that name its schema. */
+export function placeOf({ schema, server }: Shard): OwnerPlace {
+  const patient = withBudget(server, "long");
+  return { schema, query: (statement) => patient.query(statement) };
+}
+
+/** Waits until no transaction under way writes the table. Others wait for that moment, too. */
+async function writesEnded({ database }: Shard, table: string): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await database.transaction(async (connection) => {
+        await connection.query({ text: `SELECT set_config('lock_timeout', '${limits.lockMs}', true)` });
+        await connection.query({ text: `LOCK TABLE parley.${table} IN EXCLUSIVE MODE` });
+      });
+      return;
+    } catch (error) {
+      if (attempt === limits.lockAttempts) throw error;
+    }
+  }
+}
+
+/** The numbers of changes go on from where they were: those who watch have seen them. */
+async function advanceChanges(source: Shard, target: Shard): Promise<void> {
+  const [row] = await source.database.query({
+    text: "SELECT last_value::text AS last FROM parley.conversation_change",
+  });
+  await target.database.query({
+    text: `SELECT setval('parley.conversation_change', greatest(last_value, $1::int8))::text AS advanced
+      FROM parley.conversation_change`,
+    values: [String(row?.last)],
+  });
+}
+
+/** Waits for those who began to read before the owner was gone, but not for ever: then their calls fail, and come again. */
+async function readsEnded({ database }: Shard): Promise<void> {
+  const [start] = await database.query({ text: "SELECT clock_timestamp()::text AS at" });
+  for (const end = performance.now() + limits.readMs; performance.now() < end; ) {
+    const [row] = await database.query({
+      text: `SELECT count(*)::int4 AS open FROM pg_catalog.pg_stat_activity
+        WHERE datname = current_database() AND pid <> pg_backend_pid() AND state <> 'idle'
+          AND xact_start < $1::timestamptz AND application_name = 'parley'`,
+      values: [String(start?.at)],
+    });
+    if (Number(row?.open) === 0) return;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+function shardNamed({ shards }: ShardSet, name: string): Shard {
+  const found = shards.find((shard) => shard.name === name);
+  if (found === undefined) throw unknownShard(name);
+  return found;
+}
+
+function noOwner(owner: string): never {
+  throw new ParleyError("invalid_request", `There is no owner ${owner}`, { details: { field: "owner" } });
+}

@@ -1,0 +1,68 @@
+import { ParleyError } from "@parley/core/errors";
+import type { Shard } from "../shard.js";
+
+/** The state of an owner in a shard; see `shardOwner` in the schema. */
+export type OwnerState = "here" | "leaving" | "gone" | "arriving";
+
+/** The state of an owner in one shard, if that has ever heard of it. */
+export interface OwnerStatus {
+  readonly shard: Shard;
+  readonly state: OwnerState | undefined;
+}
+
+/** The name of the shard that an owner is in, as the map has it. */
+export async function mapOf({ database }: Shard, owner: string): Promise<string | undefined> {
+  const [row] = await database.query({
+    text: "SELECT shard FROM parley.owner_shard WHERE owner = $1",
+    values: [owner],
+  });
+  return row === undefined ? undefined : String(row.shard);
+}
+
+/** The states of an owner in these shards. */
+export async function statusOf(shards: readonly Shard[], owner: string): Promise<OwnerStatus[]> {
+  return Promise.all(
+    shards.map(async (shard) => {
+      const [row] = await shard.database.query({
+        text: "SELECT state FROM parley.shard_owner WHERE owner = $1",
+        values: [owner],
+      });
+      return { shard, state: row === undefined ? undefined : (String(row.state) as OwnerState) };
+    }),
+  );
+}
+
+/**
+ * Sets the state of an owner in a shard. It waits for all transactions of the owner that write there. With `only`, the
+ * state is changed from that one alone.
+ */
+export async function setState(
+  shard: Shard,
+  owner: string,
+  state: OwnerState,
+  peer?: string,
+  only?: OwnerState,
+): Promise<void> {
+  const values = [owner, state, peer ?? null];
+  if (only !== undefined) {
+    const rows = await shard.database.query({
+      text: "UPDATE parley.shard_owner SET state = $2, peer = $3 WHERE owner = $1 AND state = $4 RETURNING 1 AS done",
+      values: [...values, only],
+    });
+    if (rows.length === 0 && state === "gone") {
+      throw new ParleyError(
+        "internal",
+        "Somebody else has ended the pause of this owner. Run the command again",
+        {
+          retryable: false,
+        },
+      );
+    }
+    return;
+  }
+  await shard.database.query({
+    text: `INSERT INTO parley.shard_owner (owner, state, peer) VALUES ($1, $2, $3)
+      ON CONFLICT (owner) DO UPDATE SET state = excluded.state, peer = excluded.peer`,
+    values,
+  });
+}

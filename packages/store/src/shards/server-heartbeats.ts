@@ -1,0 +1,91 @@
+import type { StopRequest } from "@parley/core/ports";
+import type { Statement } from "../database.js";
+import { schemaStatements } from "../in-schema.js";
+import { disownStatement, heartbeatStatements, stopRequestOf } from "../operations/turns/heartbeat.js";
+import { askShards, valuesOf } from "./ask-shards.js";
+import type { Shard, ShardServer } from "./shard.js";
+import { readTokens } from "./sharded-wake.js";
+
+interface Life {
+  /** `lost`: the leases ran out, and the node has not been told yet. `dropped`: it has, and holds nothing. */
+  state: "held" | "lost" | "dropped";
+  /** By the monotonic clock of this process, counted from before the renewal was sent. */
+  until: number;
+}
+
+interface ServerLives {
+  readonly server: ShardServer;
+  readonly translations: readonly ((statement: Statement) => Statement)[];
+  /** By name: a node that lost everything goes on under another one. */
+  readonly lives: Map<string, Life>;
+}
+
+/** Names that were given up are forgotten after so long. */
+const forgottenMs = 3_600_000;
+
+/**
+ * The life of nodes on several servers: one round trip for each of them, whatever number of shards it has.
+ *
+ * A server that cannot be reached ends the node's leases in its own shards and nowhere else. When it answers again, what
+ * the node held there is taken from it, for the node has dropped it or is about to. Its life goes on with the heartbeat
+ * after that one: in between, `holds` is false, and the caller of `beat` drops what it still runs.
+ */
+export class ServerHeartbeats {
+  readonly #servers: readonly ServerLives[];
+
+  constructor(servers: readonly ShardServer[]) {
+    this.#servers = servers.map((server) => ({
+      server,
+      translations: server.shards.map(({ schema }) => schemaStatements(schema)),
+      lives: new Map(),
+    }));
+  }
+
+  async beat(node: string, ttlMs: number, presence: string | undefined): Promise<StopRequest[]> {
+    const tokens = readTokens(presence);
+    const all = this.#servers.map((lives, place) => ({ lives, token: tokens[place] ?? undefined }));
+    const answers = await askShards(all, ({ lives, token }) => renew(lives, node, ttlMs, token));
+    return valuesOf(answers).flat();
+  }
+
+  /** Returns whether the leases of a node in this shard hold. */
+  holds(node: string, shard: Shard): boolean {
+    const life = this.#servers.find(({ server }) => server.shards.includes(shard))?.lives.get(node);
+    return life === undefined || (life.state === "held" && performance.now() < life.until);
+  }
+}
+
+async function renew(
+  { server, translations, lives }: ServerLives,
+  node: string,
+  ttlMs: number,
+  token: string | undefined,
+): Promise<StopRequest[]> {
+  const sentAt = performance.now();
+  for (const [name, { until }] of lives) if (until + forgottenMs < sentAt) lives.delete(name);
+  // It holds nothing where no heartbeat has arrived yet.
+  const life = lives.get(node) ?? { state: "dropped", until: 0 };
+  lives.set(node, life);
+  if (life.state === "held" && sentAt >= life.until) life.state = "lost";
+  const { state } = life;
+  const statements = [
+    ...(state === "held" ? [] : [disownStatement(node)]),
+    ...(state === "lost" ? [] : heartbeatStatements(node, ttlMs, token)),
+  ];
+  const results = await server.database.batch(
+    translations.flatMap((translated) =>
+      statements.map((statement) => ({ budget: "brief" as const, ...translated(statement) })),
+    ),
+  );
+  if (state === "lost") {
+    life.state = "dropped";
+    return [];
+  }
+  // An answer that came late says nothing about a life that was lost meanwhile.
+  if (life.state === state) {
+    life.until = Math.max(sentAt + ttlMs, state === "held" ? life.until : 0);
+    life.state = "held";
+  }
+  const stopping = results.filter((_, place) => place % statements.length === statements.length - 1);
+  return stopping.flatMap((rows) => rows.map(stopRequestOf));
+}

@@ -1,0 +1,125 @@
+import { createHash } from "node:crypto";
+import { ParleyError } from "@parley/core/errors";
+import type { Statement } from "../database.js";
+import { storedText } from "../stored-text.js";
+import type { Shard } from "./shard.js";
+
+/** Owners whose shard a process remembers. */
+const mostOwners = 100_000;
+
+/**
+ * The map from owners to shards. It is in the home shard; a process remembers what it has read until a shard refuses.
+ *
+ * A new owner goes to a shard by the hash of its name, and gets its row then. So a shard that is added later gets new
+ * owners, and no owner that exists changes its place by that. A hash alone would need as many rows: of all that it would
+ * send elsewhere from then on.
+ */
+export class ShardMap {
+  readonly #home: Shard;
+  readonly #shards: ReadonlyMap<string, Shard>;
+  readonly #known = new Map<string, Shard>();
+  readonly #asking = new Map<string, Promise<Shard>>();
+
+  /** The first shard is the home shard. */
+  constructor(home: Shard, shards: readonly Shard[]) {
+    this.#home = home;
+    this.#shards = new Map(shards.map((shard) => [shard.name, shard]));
+  }
+
+  /** The shard of an owner as far as it is remembered. */
+  known(owner: string): Shard | undefined {
+    return this.#known.get(owner);
+  }
+
+  /** Calls with the shard of an owner. If that shard refuses because the owner moved, the map is read again. */
+  async call<Result>(
+    owner: string,
+    work: (shard: Shard) => Promise<Result>,
+    isMoved: (error: unknown) => boolean,
+  ) {
+    const shard = this.#known.get(owner) ?? (await this.#ask(owner, false));
+    try {
+      return await work(shard);
+    } catch (error) {
+      if (!isMoved(error)) throw error;
+      return work(await this.look(owner));
+    }
+  }
+
+  /** Reads the map again for an owner that a shard refused. */
+  look(owner: string): Promise<Shard> {
+    this.#known.delete(owner);
+    return this.#ask(owner, true);
+  }
+
+  async find(owner: string): Promise<Shard> {
+    return this.#known.get(owner) ?? this.#ask(owner, false);
+  }
+
+  #ask(owner: string, isRefused: boolean): Promise<Shard> {
+    let asking = this.#asking.get(owner);
+    if (asking === undefined) {
+      asking = this.#read(owner, isRefused).finally(() => this.#asking.delete(owner));
+      this.#asking.set(owner, asking);
+    }
+    return asking;
+  }
+
+  async #read(owner: string, isRefused: boolean): Promise<Shard> {
+    const stored = storedText(owner);
+    const [row] = await this.#home.database.query(placeOf(stored));
+    const name = row === undefined ? await this.#place(stored) : String(row.shard);
+    const shard = this.#shards.get(name);
+    if (shard === undefined) throw unknownShard(name);
+    // A process may have died between the two rows, or not have come to the second one yet.
+    if (row === undefined || isRefused) await shard.database.query(arrival(stored));
+    if (this.#known.size >= mostOwners) this.#known.clear();
+    this.#known.set(owner, shard);
+    return shard;
+  }
+
+  /** Two that place the same owner at once agree on the row that was first. */
+  async #place(owner: string): Promise<string> {
+    const names = [...this.#shards.keys()].toSorted();
+    const chosen = names[hashOf(owner) % names.length] ?? this.#home.name;
+    const [, [row] = []] = await this.#home.database.batch([
+      {
+        name: "place_owner",
+        text: "INSERT INTO parley.owner_shard (owner, shard) VALUES ($1, $2) ON CONFLICT (owner) DO NOTHING",
+        values: [owner, chosen],
+      },
+      placeOf(owner),
+    ]);
+    return String(row?.shard);
+  }
+}
+
+function placeOf(owner: string): Statement {
+  return {
+    name: "owner_shard",
+    text: "SELECT shard FROM parley.owner_shard WHERE owner = $1",
+    values: [owner],
+  };
+}
+
+/** Lets an owner in that is new to a shard. One that has left it, or is about to come, has a row. */
+function arrival(owner: string): Statement {
+  return {
+    name: "owner_arrives",
+    text: "INSERT INTO parley.shard_owner (owner, state) VALUES ($1, 'here') ON CONFLICT (owner) DO NOTHING",
+    values: [owner],
+  };
+}
+
+function hashOf(owner: string): number {
+  return createHash("sha256").update(owner).digest().readUInt32BE(0);
+}
+
+/** The refusal of a place that is not configured. */
+export function unknownShard(name: string): ParleyError {
+  return new ParleyError(
+    "store_unavailable",
+    `The shard ${name} is not among those that are configured. Add it to store.shards`,
+    { retryable: false, details: { reason: "unknown_shard", shard: name } },
+  );
+}

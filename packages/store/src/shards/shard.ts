@@ -1,0 +1,33 @@
+import type { LogStoreRoot, Wake } from "@parley/core/ports";
+import type { Database } from "../database.js";
+
+/** A shard as it is configured. */
+export interface ShardOptions {
+  /** Names it for people, and in the map of owners. It stays the same when the address changes. */
+  readonly name: string;
+  readonly url: string;
+  /** The schema that holds its tables. Default `parley`. */
+  readonly schema?: string;
+  /** As in `OpenPostgresOptions`. The shards of one address share what the first of them has. */
+  readonly listenUrl?: string | false;
+  readonly transactionPooler?: boolean;
+}
+
+/** A database server: one pool of connections, however many shards it has. */
+export interface ShardServer {
+  readonly database: Database;
+  readonly wake: Wake;
+  readonly shards: readonly Shard[];
+}
+
+/** A schema that holds all of some owners. */
+export interface Shard {
+  readonly name: string;
+  readonly schema: string;
+  /** The store in this schema. It refuses calls for owners that are not here. */
+  readonly store: LogStoreRoot;
+  /** For statements that are written for the schema `parley`. */
+  readonly database: Database;
+  /** For statements that name the schema by themselves. */
+  readonly server: Database;
+}

@@ -1,0 +1,358 @@
+import { isParleyError } from "@parley/core/errors";
+import type {
+  AbsentNode,
+  JournalBatch,
+  JournalOutcome,
+  LogStore,
+  LogStoreRoot,
+  NewsQuery,
+  OutboxStore,
+} from "@parley/core/ports";
+import type { Finding } from "@parley/wire";
+import { askShards, TakingTurns, valuesOf } from "./ask-shards.js";
+import { isMoved } from "./guard-owners.js";
+import { mergeUsage } from "./merge-usage.js";
+import { ServerHeartbeats } from "./server-heartbeats.js";
+import type { Shard, ShardServer } from "./shard.js";
+import type { ShardMap } from "./shard-map.js";
+import { shardOfNumber } from "./shard-numbers.js";
+
+/** The shards of an installation. */
+export interface ShardSet {
+  /** Keys, secrets and the map of owners are here. */
+  readonly home: Shard;
+  readonly shards: readonly Shard[];
+  readonly servers: readonly ShardServer[];
+  readonly map: ShardMap;
+  /** The number of a shard; undefined until it is registered. */
+  numberOf(shard: Shard): number | undefined;
+}
+
+type Method = (...args: readonly unknown[]) => Promise<unknown>;
+
+/** As many groups as there can be: what is cut is cut after the sums of all shards are added up. */
+const allGroups = 1_000_000_000;
+
+/**
+ * One store over several shards, each of which is a store of its own. What concerns an owner goes to the owner's shard;
+ * what concerns all owners goes to all shards, and those that do not answer are left out where the same is asked again
+ * and again. No statement spans two shards.
+ */
+export function openShardedStore(set: ShardSet, migrate: () => Promise<void>): LogStoreRoot {
+  const { home, shards, servers, map } = set;
+  const heartbeats = new ServerHeartbeats(servers);
+  const turns = {
+    claims: new TakingTurns(shards),
+    inputs: new TakingTurns(shards),
+    unused: new TakingTurns(shards),
+    blobs: new TakingTurns(shards),
+    removed: new TakingTurns(shards),
+  };
+  const ofOwner = <Result>(owner: string, work: (store: LogStoreRoot) => Promise<Result>) =>
+    map.call(owner, ({ store }) => work(store), isMoved);
+  const byLength = (list: readonly unknown[]) => list.length;
+  return {
+    migrate,
+    heartbeat: (node, ttlMs, presence) => heartbeats.beat(node, ttlMs, presence),
+    holdsLeases(node, owner) {
+      const shard = map.known(owner);
+      return shard === undefined || heartbeats.holds(node, shard);
+    },
+    ...absence(shards),
+    claimExpired: async (node, limit) =>
+      (await turns.claims.take(limit, ({ store }, rest) => store.claimExpired(node, rest), byLength)).flat(),
+    expireInputs: async (limit) =>
+      (await turns.inputs.take(limit, ({ store }, rest) => store.expireInputs(rest), byLength)).flat(),
+    findUnused: async (query) =>
+      (
+        await turns.unused.take(
+          query.limit,
+          ({ store }, limit) => store.findUnused({ ...query, limit }),
+          byLength,
+        )
+      ).flat(),
+    flushJournal: (batches) => flushJournal(map, batches),
+    news: (query) => news(map, query),
+    indexSearch: (request) => ofOwner(request.owner, (store) => store.indexSearch(request)),
+    unindexedOwners: (query) => unindexedOwners(shards, query),
+    sumUsage: async (range) =>
+      mergeUsage(
+        await Promise.all(shards.map(({ store }) => store.sumUsage({ ...range, limit: allGroups }))),
+        range,
+      ),
+    async collectBlobs(limit) {
+      const parts = await turns.blobs.take(
+        limit,
+        ({ store }, rest) => store.collectBlobs(rest),
+        ({ blobs }) => blobs,
+      );
+      return {
+        blobs: parts.reduce((sum, { blobs }) => sum + blobs, 0),
+        bytes: parts.reduce((sum, { bytes }) => sum + bytes, 0),
+        more: parts.some(({ more }) => more),
+      };
+    },
+    identity: (proposed) => home.store.identity(proposed),
+    removedBlobs: async (limit) =>
+      (await turns.removed.take(limit, ({ store }, rest) => store.removedBlobs(rest), byLength)).flat(),
+    async forgetRemoved(blobs) {
+      await askShards(shards, ({ store }) => store.forgetRemoved(blobs));
+    },
+    // Not of those that answer alone: what is missing here is removed elsewhere.
+    existingBlobs: async (blobs) => [
+      ...new Set((await Promise.all(shards.map(({ store }) => store.existingBlobs(blobs)))).flat()),
+    ],
+    locate: (log) => locate(set, log),
+    forOwner: ownerStores(set),
+    keys: home.store.keys,
+    outbox: outboxOf(shards, map),
+    secrets: home.store.secrets,
+    check: () => check(set),
+    examine: (options) => examine(shards, options),
+    async close() {
+      await Promise.all(servers.map(({ database }) => database.close()));
+    },
+  };
+}
+
+/** Stores of owners, whose methods go to the shard of their owner. */
+function ownerStores({ home, map }: ShardSet): (owner: string) => LogStore {
+  const names = Object.keys(home.store.forOwner("")) as (keyof LogStore)[];
+  return (owner) => {
+    let at: { readonly shard: Shard; readonly store: LogStore } | undefined;
+    const call = (name: keyof LogStore, args: readonly unknown[]) =>
+      map.call(
+        owner,
+        (shard) => {
+          if (at?.shard !== shard) at = { shard, store: shard.store.forOwner(owner) };
+          return (at.store[name] as Method)(...args);
+        },
+        isMoved,
+      );
+    const methods = names.map((name) => [name, (...args: readonly unknown[]) => call(name, args)]);
+    return Object.fromEntries(methods) as LogStore;
+  };
+}
+
+/** A node that is absent from several shards is one: it is retired where it was found absent. */
+function absence(shards: readonly Shard[]): Pick<LogStoreRoot, "absentNodes" | "retire"> {
+  let found = new Map<string, { renewal: number; places: { shard: Shard; renewal: number }[] }>();
+  return {
+    async absentNodes() {
+      const answers = await askShards(shards, async (shard) =>
+        (await shard.store.absentNodes()).map((absent) => ({ shard, ...absent })),
+      );
+      found = new Map();
+      for (const { shard, node, renewal } of valuesOf(answers).flat()) {
+        const before = found.get(node) ?? { renewal: 0, places: [] };
+        before.places.push({ shard, renewal });
+        // A later heartbeat has a later time in one of them.
+        found.set(node, { renewal: Math.max(before.renewal, renewal), places: before.places });
+      }
+      return [...found].map(([node, { renewal }]): AbsentNode => ({ node, renewal }));
+    },
+    async retire(node, renewal) {
+      if (renewal === undefined) {
+        await askShards(shards, ({ store }) => store.retire(node));
+        return;
+      }
+      const absent = found.get(node);
+      const places =
+        absent?.renewal === renewal ? absent.places : shards.map((shard) => ({ shard, renewal }));
+      await askShards(places, (place) => place.shard.store.retire(node, place.renewal));
+    },
+  };
+}
+
+/** Groups what names an owner by the owner's shard. */
+async function byShard<Item extends { readonly owner: string }>(map: ShardMap, items: readonly Item[]) {
+  const groups = new Map<Shard, { readonly item: Item; readonly place: number }[]>();
+  for (const [place, item] of items.entries()) {
+    const shard = map.known(item.owner) ?? (await map.find(item.owner));
+    const group = groups.get(shard);
+    if (group === undefined) groups.set(shard, [{ item, place }]);
+    else group.push({ item, place });
+  }
+  return [...groups].map(([shard, group]) => ({ shard, group }));
+}
+
+/** Each shard is flushed by itself: one that does not answer keeps nothing from the others. */
+async function flushJournal(
+  map: ShardMap,
+  batches: readonly JournalBatch[],
+): ReturnType<LogStoreRoot["flushJournal"]> {
+  const groups = await byShard(map, batches);
+  const [only] = groups;
+  const answers = await askShards(groups, ({ shard, group }) =>
+    flushShard(
+      map,
+      shard,
+      group.map(({ item }) => item),
+    ),
+  );
+  if (only !== undefined && groups.length === 1) return valuesOf(answers).flat();
+  const outcomes = batches.map((): JournalOutcome => "unavailable");
+  for (const [index, answer] of answers.entries()) {
+    if (!("value" in answer)) continue;
+    for (const [each, { place }] of (groups[index]?.group ?? []).entries()) {
+      outcomes[place] = answer.value[each] ?? "unavailable";
+    }
+  }
+  return outcomes;
+}
+
+type FlushOutcomes = Awaited<ReturnType<LogStoreRoot["flushJournal"]>>;
+
+/** Where an owner has moved, the others of its batch are flushed one by one. */
+async function flushShard(
+  map: ShardMap,
+  { store }: Shard,
+  batches: readonly JournalBatch[],
+): Promise<FlushOutcomes> {
+  try {
+    return await store.flushJournal(batches);
+  } catch (error) {
+    if (!isMoved(error)) throw error;
+    const answers = await askShards(batches, (batch) =>
+      map.call(batch.owner, (shard) => shard.store.flushJournal([batch]), isMoved),
+    );
+    return answers.map((answer) => ("value" in answer ? (answer.value[0] ?? "unavailable") : "unavailable"));
+  }
+}
+
+async function news(map: ShardMap, query: NewsQuery): ReturnType<LogStoreRoot["news"]> {
+  const asked = [
+    ...query.owners.map((each) => ({ ...each, kind: "owner" as const })),
+    ...query.conversations.map((each) => ({ ...each, kind: "conversation" as const })),
+  ];
+  const groups = await byShard(map, asked);
+  const queries = groups.map(({ shard, group }) => ({
+    shard,
+    owners: group.flatMap(({ item }) => (item.kind === "owner" ? [item] : [])),
+    conversations: group.flatMap(({ item }) => (item.kind === "conversation" ? [item] : [])),
+  }));
+  const answers = await askShards(queries, async ({ shard, ...part }) => {
+    try {
+      return await shard.store.news(part);
+    } catch (error) {
+      if (!isMoved(error)) throw error;
+      // It is asked again and again: the next time at the right place.
+      const owners = [...new Set([...part.owners, ...part.conversations].map(({ owner }) => owner))];
+      await Promise.all(owners.map((owner) => map.look(owner)));
+      return { owners: [], conversations: [] };
+    }
+  });
+  const parts = valuesOf(answers);
+  return {
+    owners: parts.flatMap(({ owners }) => owners),
+    conversations: parts.flatMap(({ conversations }) => conversations),
+  };
+}
+
+/** The next page is where the page of the slowest shard ends. */
+async function unindexedOwners(
+  shards: readonly Shard[],
+  query: { after?: string },
+): ReturnType<LogStoreRoot["unindexedOwners"]> {
+  const pages = valuesOf(await askShards(shards, ({ store }) => store.unindexedOwners(query)));
+  const [next] = pages.flatMap((page) => page.next ?? []).toSorted(byBytes);
+  const owners = pages.flatMap((page) => page.owners).toSorted(byBytes);
+  if (next === undefined) return { owners };
+  return { owners: owners.filter((owner) => byBytes(owner, next) <= 0), next };
+}
+
+function byBytes(left: string, right: string): number {
+  return Buffer.compare(Buffer.from(left), Buffer.from(right));
+}
+
+/** Begins with the shard that gave the number: most owners never move. */
+async function locate({ shards, numberOf }: ShardSet, log: number): ReturnType<LogStoreRoot["locate"]> {
+  const isOrigin = (shard: Shard) => numberOf(shard) === shardOfNumber(log);
+  const order = [...shards.filter(isOrigin), ...shards.filter((shard) => !isOrigin(shard))];
+  let failure: { readonly error: unknown } | undefined;
+  for (const { store } of order) {
+    try {
+      const found = await store.locate(log);
+      if (found !== null) return found;
+    } catch (error) {
+      failure ??= { error };
+    }
+  }
+  if (failure !== undefined) throw failure.error;
+  return null;
+}
+
+function outboxOf(shards: readonly Shard[], map: ShardMap): OutboxStore {
+  const turns = { claims: new TakingTurns(shards), sweeps: new TakingTurns(shards) };
+  return {
+    async claim(query) {
+      let rest = query.limit;
+      // All are asked, with nothing left to claim, too: when the next one is due is the soonest of all.
+      const parts = await turns.claims.take(
+        Number.POSITIVE_INFINITY,
+        async ({ store }) => {
+          const part = await store.outbox.claim({ ...query, limit: rest });
+          rest -= part.deliveries.length;
+          return part;
+        },
+        () => 0,
+      );
+      const waits = parts.flatMap(({ nextMs }) => nextMs ?? []);
+      return {
+        deliveries: parts.flatMap(({ deliveries }) => deliveries),
+        ...(waits.length === 0 ? {} : { nextMs: Math.min(...waits) }),
+      };
+    },
+    settle: (claim, outcome) =>
+      map.call(claim.owner, ({ store }) => store.outbox.settle(claim, outcome), isMoved),
+    owners: async () => [
+      ...new Set((await Promise.all(shards.map(({ store }) => store.outbox.owners()))).flat()),
+    ],
+    async sweep(limit) {
+      const parts = await turns.sweeps.take(
+        limit,
+        ({ store }, rest) => store.outbox.sweep(rest),
+        (count) => count,
+      );
+      return parts.reduce((sum, count) => sum + count, 0);
+    },
+  };
+}
+
+/** Without the home shard nobody can log in; any other one may be missing. */
+async function check({ home, shards }: ShardSet): ReturnType<LogStoreRoot["check"]> {
+  const first = await home.store.check();
+  const others = valuesOf(await askShards(shards, ({ store }) => store.check()));
+  const worst = [first, ...others].find(({ schema }) => schema !== "current");
+  return worst === undefined ? first : { ...first, schema: worst.schema };
+}
+
+/** Of each area what is wrong in any shard, or one finding where nothing is. */
+async function examine(shards: readonly Shard[], options: { fix: boolean }): Promise<Finding[]> {
+  const found = await Promise.all(
+    shards.map(async ({ name, store }): Promise<Finding[]> => {
+      try {
+        return (await store.examine(options)).map((finding) => ({
+          ...finding,
+          message: `Shard ${name}: ${finding.message}`,
+        }));
+      } catch (error) {
+        if (!isParleyError(error)) throw error;
+        const message = `Shard ${name} does not answer: ${error.message}`;
+        return [
+          { area: "store", level: "error", message, advice: "Start its server; its owners wait for it" },
+        ];
+      }
+    }),
+  );
+  const areas = new Map<string, Finding[]>();
+  for (const finding of found.flat()) areas.set(finding.area, [...(areas.get(finding.area) ?? []), finding]);
+  return [...areas.values()].flatMap((findings) => {
+    const wrong = findings.filter(({ level }) => level !== "ok");
+    if (wrong.length > 0) return wrong;
+    const [first] = findings;
+    return first === undefined
+      ? []
+      : [{ ...first, message: findings.map(({ message }) => message).join(". ") }];
+  });
+}

@@ -1,0 +1,271 @@
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import {
+  describeOnPostgres,
+  type SharedPostgres,
+  type TestDatabase,
+} from "../../../../test/harness/postgres.js";
+import { TcpProxy } from "../../../../test/harness/tcp-proxy.js";
+import { openPostgres } from "../postgres/open-postgres.js";
+import { admission, batch, start } from "../postgres/turns.test-support.js";
+import { type OpenedShards, type OpenShardsOptions, openShards } from "./open-shards.js";
+import type { Shard, ShardOptions } from "./shard.js";
+import { createTestShards, type TestShards } from "./shards.test-support.js";
+
+const owners = Array.from({ length: 40 }, (_, index) => `owner-${index}`);
+const moving = { code: "store_unavailable", retryable: true, details: { reason: "owner_moved" } };
+
+function close({ store, wake }: Pick<OpenedShards, "store" | "wake">): Promise<unknown> {
+  return Promise.all([wake.close?.(), store.close()]);
+}
+
+async function opened(
+  shards: readonly ShardOptions[],
+  options: Partial<OpenShardsOptions> = {},
+): Promise<OpenedShards> {
+  const all = openShards({ ...options, shards });
+  onTestFinished(() => close(all).then(() => undefined));
+  await all.store.migrate();
+  return all;
+}
+
+const suite = (postgres: SharedPostgres) => {
+  let shards: TestShards;
+  let one: OpenedShards;
+  let other: OpenedShards;
+  beforeAll(async () => {
+    shards = await createTestShards(postgres);
+    [one, other] = [shards.open(), shards.open()];
+    await one.store.migrate();
+    await other.store.migrate();
+  });
+  afterAll(async () => {
+    await Promise.all([one, other].map(close));
+    await shards.drop();
+  });
+
+  const shardOf = ({ set }: OpenedShards, owner: string): Promise<Shard> => set.map.find(owner);
+  const at = ({ set }: OpenedShards, name: string): Shard => {
+    const found = set.shards.find((shard) => shard.name === name);
+    if (found === undefined) throw new Error(`there is no shard ${name}`);
+    return found;
+  };
+  const setState = (shard: Shard, owner: string, state: string) =>
+    shard.database.query({
+      text: `INSERT INTO parley.shard_owner (owner, state) VALUES ($1, $2)
+        ON CONFLICT (owner) DO UPDATE SET state = excluded.state`,
+      values: [owner, state],
+    });
+
+  it("spread owners, agree on their places, and number logs without a repetition", async () => {
+    const turns = await Promise.all(
+      owners.map((owner) => start(one.store.forOwner(owner), "same-id", owner)),
+    );
+    const places = await Promise.all(owners.map(async (owner) => (await shardOf(one, owner)).name));
+    expect([...new Set(places)].toSorted()).toEqual(["a", "b", "c", "d"]);
+    expect(await Promise.all(owners.map(async (owner) => (await shardOf(other, owner)).name))).toEqual(
+      places,
+    );
+    expect(new Set(turns.map(({ log }) => log)).size).toBe(owners.length);
+    for (const [index, owner] of owners.entries()) {
+      const record = await other.store.forOwner(owner).get("same-id");
+      expect(record?.active?.turnId).toBe(turns[index]?.turnId);
+      expect(await other.store.locate(turns[index]?.log ?? 0)).toEqual({ owner, conversationId: "same-id" });
+    }
+  });
+
+  it("refuse an owner in a shard that is not its own", async () => {
+    await one.store.forOwner("guarded").create({ id: "c", settings: {} });
+    const elsewhere = one.set.shards.find((shard) => shard !== one.set.map.known("guarded"));
+    await expect(elsewhere?.store.forOwner("guarded").get("c")).rejects.toMatchObject(moving);
+    await expect(
+      elsewhere?.store.forOwner("guarded").create({ id: "c", settings: {} }),
+    ).rejects.toMatchObject(moving);
+  });
+
+  it("let an owner that leaves be read, refuse its writes, and go on when it is back", async () => {
+    const turn = await start(one.store.forOwner("leaver"), "c");
+    const shard = await shardOf(one, "leaver");
+    await setState(shard, "leaver", "leaving");
+    expect((await other.store.forOwner("leaver").get("c"))?.id).toBe("c");
+    await expect(one.store.forOwner("leaver").admit(admission("c", "More"))).rejects.toMatchObject(moving);
+    const stays = await start(one.store.forOwner("stays"), "c");
+    const outcomes = await one.store.flushJournal([batch(turn, 0, "leaver"), batch(stays, 0, "stays")]);
+    expect(outcomes).toEqual(["unavailable", "ok"]);
+    await setState(shard, "leaver", "here");
+    expect(await one.store.flushJournal([batch(turn, 0, "leaver")])).toEqual(["ok"]);
+  });
+
+  it("leave the turns of an owner alone that leaves or arrives", async () => {
+    await start(one.store.forOwner("sleeper"), "c");
+    const shard = await shardOf(one, "sleeper");
+    for (const state of ["leaving", "arriving", "gone"]) {
+      await setState(shard, "sleeper", state);
+      const leases = await shard.store.claimExpired("claimer", 1_000);
+      expect(leases.map(({ owner }) => owner)).not.toContain("sleeper");
+    }
+    await setState(shard, "sleeper", "here");
+    const leases = await shard.store.claimExpired("claimer", 1_000);
+    expect(leases.map(({ owner }) => owner)).toContain("sleeper");
+  });
+
+  it("read the map again when an owner has moved", async () => {
+    await other.store.forOwner("mover").create({ id: "before", settings: {} });
+    const source = await shardOf(other, "mover");
+    const target = at(one, source.name === "a" ? "b" : "a");
+    await setState(source, "mover", "gone");
+    await setState(target, "mover", "here");
+    await one.set.home.database.query({
+      text: "UPDATE parley.owner_shard SET shard = $1 WHERE owner = 'mover'",
+      values: [target.name],
+    });
+    // The other node still believes in the old place.
+    expect(other.set.map.known("mover")?.name).toBe(source.name);
+    await other.store.forOwner("mover").create({ id: "after", settings: {} });
+    expect(other.set.map.known("mover")?.name).toBe(target.name);
+    expect(await target.store.forOwner("mover").get("after")).not.toBeNull();
+  });
+
+  it("finish the first visit of an owner that a process began and did not end", async () => {
+    await one.set.home.database.query({
+      text: "INSERT INTO parley.owner_shard (owner, shard) VALUES ('halfway', 'd')",
+    });
+    expect(await one.store.forOwner("halfway").get("none")).toBeNull();
+    expect((await shardOf(one, "halfway")).name).toBe("d");
+  });
+
+  it("cannot be opened as one store, in another order, or under a wrong name", async () => {
+    const [first = "", second = ""] = shards.urls;
+    const whole = openPostgres({ url: first, listenUrl: false });
+    onTestFinished(() => whole.store.close());
+    await expect(whole.store.migrate()).rejects.toMatchObject({ details: { reason: "wrong_shards" } });
+    const wrong = { retryable: false, details: { reason: "wrong_shards" } };
+    await expect(
+      opened([
+        { name: "b", url: second },
+        { name: "a", url: first },
+      ]),
+    ).rejects.toMatchObject(wrong);
+    await expect(
+      opened([
+        { name: "a", url: first },
+        { name: "x", url: second, schema: "parley_d" },
+      ]),
+    ).rejects.toMatchObject(wrong);
+  });
+};
+
+describeOnPostgres("shards", suite, "preferred");
+
+describeOnPostgres(
+  "a store that becomes the first shard",
+  (postgres) => {
+    let databases: TestDatabase[];
+    beforeAll(async () => {
+      databases = [await postgres.createDatabase(), await postgres.createDatabase()];
+    });
+    afterAll(() => Promise.all(databases.map((database) => database.drop())));
+
+    it("keeps its owners, and new ones come to the others", async () => {
+      const [first = "", second = ""] = databases.map(({ url }) => url);
+      const before = openPostgres({ url: first, listenUrl: false });
+      await before.store.migrate();
+      for (const owner of owners) await before.store.forOwner(owner).create({ id: "old", settings: {} });
+      await before.store.close();
+      const { store, set } = await opened([
+        { name: "first", url: first },
+        { name: "second", url: second },
+      ]);
+      const places = new Set<string>();
+      for (const owner of owners) {
+        expect((await store.forOwner(owner).get("old"))?.id).toBe("old");
+        expect((await set.map.find(owner)).name).toBe("first");
+        places.add((await set.map.find(`new-${owner}`)).name);
+      }
+      expect([...places].toSorted()).toEqual(["first", "second"]);
+    });
+  },
+  "preferred",
+);
+
+describeOnPostgres(
+  "shards of which one server is away",
+  (postgres) => {
+    let databases: TestDatabase[];
+    beforeAll(async () => {
+      databases = [await postgres.createDatabase(), await postgres.createDatabase()];
+    });
+    afterAll(() => Promise.all(databases.map((database) => database.drop())));
+
+    it("serve the owners of the others, and take from the node what it could not keep", async () => {
+      const [first = "", second = ""] = databases.map(({ url }) => url);
+      const proxy = await TcpProxy.start(second);
+      onTestFinished(() => proxy.close());
+      const { store, set } = await opened(
+        [
+          { name: "near", url: first },
+          { name: "far", url: proxy.through(second), listenUrl: false },
+        ],
+        { briefTimeoutMs: 300, connectTimeoutMs: 300, statementTimeoutMs: 300, answerGraceMs: 100 },
+      );
+      const found = new Map<string, string>();
+      for (const owner of owners) found.set((await set.map.find(owner)).name, owner);
+      const [near = "", far = ""] = [found.get("near"), found.get("far")];
+      await store.heartbeat("node-1", 3_000);
+      const turns = { near: await start(store.forOwner(near)), far: await start(store.forOwner(far)) };
+      const held = () => [near, far].map((owner) => store.holdsLeases?.("node-1", owner));
+      expect(held()).toEqual([true, true]);
+
+      proxy.freeze({ andNew: true });
+      let isBeating = true;
+      const beating = (async () => {
+        while (isBeating) await store.heartbeat("node-1", 3_000);
+      })();
+      const outcomes = await store.flushJournal([batch(turns.far, 0, far), batch(turns.near, 0, near)]);
+      expect(outcomes).toEqual(["unavailable", "ok"]);
+      await vi.waitUntil(() => !held()[1], { timeout: 20_000 });
+      expect(held()).toEqual([true, false]);
+      isBeating = false;
+      await beating;
+
+      proxy.thaw();
+      // Its leases there are gone, and it learns so before it holds new ones.
+      let isDropped = false;
+      while (!store.holdsLeases?.("node-1", far)) {
+        await store.heartbeat("node-1", 60_000).catch(() => undefined);
+        isDropped ||= !store.holdsLeases?.("node-1", far);
+      }
+      expect(isDropped).toBe(true);
+      const leases = await store.claimExpired("node-2", 10);
+      expect(leases.map(({ turnId, fence }) => ({ turnId, fence }))).toEqual([
+        { turnId: turns.far.turnId, fence: turns.far.fence + 2 },
+      ]);
+    });
+  },
+  "preferred",
+);
+
+describe("shards as they are configured", () => {
+  it.each([
+    ["shards", []],
+    ["shards.name", [{ name: "A b", url: "postgres://localhost/x" }]],
+    ["shards.url", [{ name: "a", url: "postgres://[bad" }]],
+    [
+      "shards.schema",
+      [
+        { name: "a", url: "postgres://h/x" },
+        { name: "b", url: "postgres://h/x" },
+      ],
+    ],
+    [
+      "shards.name",
+      [
+        { name: "a", url: "postgres://h/x" },
+        { name: "a", url: "postgres://i/x" },
+      ],
+    ],
+  ] as const)("are refused where %s is wrong", (field, shards) => {
+    expect(() => openShards({ shards })).toThrowError(
+      expect.objectContaining({ code: "invalid_request", details: expect.objectContaining({ field }) }),
+    );
+  });
+});
