@@ -9,6 +9,6 @@ export async function run(context) {
   ]);
   return {
     problems: code === 0 ? [] : [output],
-    advice: "Remove it, use it, or (for an entry nobody imports) name it in knip.json.",
+    advice: "Remove it, use it, or (for an entry that nothing imports) name it in knip.json.",
   };
 }

@@ -41,7 +41,7 @@ describe("estimatedCost", () => {
     );
   });
 
-  it("charges cached and written tokens as input where they have no price of their own", () => {
+  it("charges cached and written tokens as input if they have no separate price", () => {
     fc.assert(
       fc.property(usage, prices, (counted, { input, output }) => {
         const { cacheReadTokens: _, cacheWriteTokens: __, ...whole } = counted;
@@ -50,12 +50,12 @@ describe("estimatedCost", () => {
     );
   });
 
-  it("is never negative, also where a report counts more cached tokens than input", () => {
+  it("is never negative, even if a report counts more cached tokens than input", () => {
     const counted = { inputTokens: 10, outputTokens: 0, cacheReadTokens: 100 };
     expect(estimatedCost(counted, { input: 5, cachedInput: 1, output: 1 }).amount).toBe(0.0001);
   });
 
-  it("is in dollars where no currency is named", () => {
+  it("is in dollars if no currency is named", () => {
     const counted = { inputTokens: 1_000_000, outputTokens: 1_000_000 };
     expect(estimatedCost(counted, { input: 2, output: 8 })).toEqual({
       amount: 10,
@@ -101,7 +101,7 @@ describe("cacheLoss", () => {
     ...(priced ? { prices: at } : {}),
   });
 
-  it("is what was cached before and was charged in full now, at the difference of the prices", () => {
+  it("is the input that was cached before and charged in full now, at the difference of the prices", () => {
     const before = call({ cacheReadTokens: 6_000, cacheWriteTokens: 2_000 });
     expect(cacheLoss(before, call({ cacheReadTokens: 1_000 }))).toEqual({
       tokens: 7_000,
@@ -112,12 +112,12 @@ describe("cacheLoss", () => {
     expect(written).toEqual({ tokens: 8_000, amount: 0.0276, currency: "USD" });
   });
 
-  it("names the tokens alone where prices are unknown", () => {
+  it("reports only the tokens if prices are unknown", () => {
     const before = call({ cacheReadTokens: 6_000 }, false);
     expect(cacheLoss(before, call({ cacheReadTokens: 0 }, false))).toEqual({ tokens: 6_000 });
   });
 
-  it("is nothing where the cache held as much as before, and no more than the request has", () => {
+  it("is undefined if the cache held as much as before, and at most the size of the request", () => {
     const before = call({ cacheReadTokens: 6_000 });
     expect(cacheLoss(before, call({ cacheReadTokens: 6_000 }))).toBeUndefined();
     expect(cacheLoss(undefined, call({}))).toBeUndefined();

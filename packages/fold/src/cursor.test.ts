@@ -18,7 +18,7 @@ const place = fc.record({
 });
 
 describe("a cursor", () => {
-  it("reads back as the place it was made of", () => {
+  it("parses to the place it was formatted from", () => {
     fc.assert(
       fc.property(place, (each) => {
         const { seq, check, open } = each;
@@ -28,12 +28,12 @@ describe("a cursor", () => {
     );
   });
 
-  it("of an earlier version, without a check, is one still", () => {
+  it("of an earlier version, without a check, is still valid", () => {
     expect(parseCursor("7")).toEqual({ seq: 7 });
     expect(parseCursor("7~t~1~-1")).toEqual({ seq: 7, open: { turnId: "t", epoch: 1, n: -1 } });
   });
 
-  it("is only what a server has handed out", () => {
+  it("is only a string that a server has issued", () => {
     for (const text of [
       "",
       "x",
@@ -57,7 +57,7 @@ describe("a cursor", () => {
     }
   });
 
-  it("any text is either a place or refused", () => {
+  it("parses or refuses any text", () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         const found = parseCursor(text);

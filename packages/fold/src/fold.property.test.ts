@@ -129,7 +129,7 @@ describe("the fold of a turn", () => {
     );
   });
 
-  it("takes rows for events, wherever the events were cut, and the same rows once", () => {
+  it("accepts rows in place of events, wherever the events were cut, and the same rows once", () => {
     fc.assert(
       fc.property(turn, fc.nat(), (each, cut) => {
         const events = eventsOf(each);
@@ -142,7 +142,7 @@ describe("the fold of a turn", () => {
     );
   });
 
-  it("changes nothing with events that its rows state", () => {
+  it("ignores events that its rows contain", () => {
     fc.assert(
       fc.property(turn, (each) => {
         const known = withRows(emptyFold(conversationId), each.rows, turnId);
@@ -153,7 +153,7 @@ describe("the fold of a turn", () => {
     );
   });
 
-  it("is over once it was sealed, whatever comes behind", () => {
+  it("is over once it was sealed, whatever follows", () => {
     fc.assert(
       fc.property(turn, (each) => {
         const end = {

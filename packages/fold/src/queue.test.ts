@@ -14,7 +14,7 @@ describe("the queue", () => {
     expect(withoutQueued(full, new Set(["z"]))).toBe(full);
   });
 
-  it("does not bring back a message that the log has, when the server's list lags behind", () => {
+  it("does not restore a message that is in the log, when the server's list lags behind", () => {
     const row = { seq: 1, role: "user" as const, messageId: "a", turnId: "t", partIndex: 0, partCount: 1 };
     const delivered = withRows(fold, [{ ...row, chunk: { type: "text", text: "a" } }], "t");
     expect(

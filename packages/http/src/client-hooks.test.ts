@@ -151,7 +151,7 @@ describe.each(transports)("hooks and ports over %s", (_name, transport) => {
     expect(await logged).toBe("Metrics failed");
   });
 
-  it("is not held up beyond its deadline by an interceptor that never returns", async () => {
+  it("is not delayed beyond its deadline by an interceptor that never returns", async () => {
     const clock = new VirtualClock();
     const never = () => new Promise<void>(() => {});
     const sent = counted(transport);
@@ -262,7 +262,7 @@ describe.each(transports)("hooks and ports over %s", (_name, transport) => {
     expect(await cached.requestJson(request)).toEqual({ n: 3 });
   });
 
-  it("goes by a response classifier: success for a 404, failure and retry for a 200", async () => {
+  it("follows a response classifier: success for a 404, failure and retry for a 200", async () => {
     const server = await serve((response, request, n) =>
       json(response, request.path === "/gone" ? 404 : 200, { n }),
     );
@@ -300,7 +300,7 @@ describe.each(transports)("hooks and ports over %s", (_name, transport) => {
     });
   });
 
-  it("takes a custom error classifier's word, and the default's where it throws", async () => {
+  it("uses a custom error classifier, and the default where it throws", async () => {
     const clock = new VirtualClock();
     const server = await serve((response, _request, n) => json(response, n === 1 ? 418 : 500, {}));
     const logger = recordingLogger();
@@ -324,7 +324,7 @@ describe.each(transports)("hooks and ports over %s", (_name, transport) => {
     expect(logger.lines).toContain("warn Error classifier failed");
   });
 
-  it("asks the limiter before each attempt and tells it what the server said", async () => {
+  it("waits for the limiter before each attempt and reports the server's limits to it", async () => {
     const clock = new VirtualClock();
     const server = await serve((response, _request, n) =>
       json(response, n === 1 ? 429 : 200, {}, n === 1 ? { "retry-after": "2" } : {}),

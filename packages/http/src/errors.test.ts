@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from "vitest";
 import { HttpError, TimeoutError } from "./errors.js";
 
 describe("errors", () => {
-  it("are recognised when a second copy of the package made them", async () => {
+  it("are recognized when a second copy of the package created them", async () => {
     vi.resetModules();
     const other = await import("./errors.js");
     const foreign = new other.TimeoutError("late", "stall", {});
@@ -11,7 +11,7 @@ describe("errors", () => {
     expect(TimeoutError.isInstance(foreign)).toBe(true);
   });
 
-  it("are told from other values, and a TimeoutError from other failures", () => {
+  it("are distinguished from other values, and a TimeoutError from other failures", () => {
     const failure = new HttpError("no", { status: 500, category: "transient" });
     expect(HttpError.isInstance(failure)).toBe(true);
     expect(TimeoutError.isInstance(failure)).toBe(false);
@@ -20,7 +20,7 @@ describe("errors", () => {
     }
   });
 
-  it("count a passed deadline as final and the other timeouts as worth a retry", () => {
+  it("count a passed deadline as final and the other timeouts as retryable", () => {
     const retryable = (kind: "attempt" | "overall" | "stall") => new TimeoutError("t", kind, {}).retryable;
     expect([retryable("attempt"), retryable("stall"), retryable("overall")]).toEqual([true, true, false]);
   });

@@ -192,16 +192,16 @@ describe.each(transports)("the client over %s", (_name, transport) => {
       expect(attempts).toEqual([1, 2, 3]);
     });
 
-    it("tells of each failed attempt before it waits for the next, whatever the listener throws", async () => {
+    it("reports each failed attempt before it waits for the next, whatever the listener throws", async () => {
       const server = await serve((response, _request, n) => json(response, n < 3 ? 503 : 200, { n }));
-      const told: [number, number, boolean][] = [];
+      const reported: [number, number, boolean][] = [];
       const onRetry: HttpRequestOptions["onRetry"] = ({ error, attempt, delayMs }) => {
-        told.push([attempt, error.status, delayMs >= 0]);
+        reported.push([attempt, error.status, delayMs >= 0]);
         throw new Error("of no concern to the request");
       };
       const answer = await client({}).requestJson(get(server.url, { resilience: THREE, onRetry }));
       expect(answer).toEqual({ n: 3 });
-      expect(told).toEqual([
+      expect(reported).toEqual([
         [1, 503, true],
         [2, 503, true],
       ]);
@@ -296,7 +296,7 @@ describe.each(transports)("the client over %s", (_name, transport) => {
       expect(server.seen).toHaveLength(3);
     });
 
-    it("hands a body that breaks to the reader of requestRaw, without a retry", async () => {
+    it("passes a body that breaks to the reader of requestRaw, without a retry", async () => {
       const server = await serve((response) => {
         response.writeHead(200, { "content-length": "1000" });
         response.write("partial", () => reset(response));
@@ -344,7 +344,7 @@ describe.each(transports)("the client over %s", (_name, transport) => {
       expect(server.seen[1]?.body).toBe('{"messages":["first"]}');
     });
 
-    it("says clearly that a 200 is not JSON, and does not retry it", async () => {
+    it("reports clearly that a 200 is not JSON, and does not retry it", async () => {
       const server = await serve((response) => response.end("<html>oops</html>"));
       const failure = await failureOf(client().requestJson(get(server.url, { resilience: THREE })));
       expect(failure).toMatchObject({
@@ -357,7 +357,7 @@ describe.each(transports)("the client over %s", (_name, transport) => {
       expect(server.seen).toHaveLength(1);
     });
 
-    it("still calls a 500 whose body breaks a 500", async () => {
+    it("still reports a 500 whose body breaks as a 500", async () => {
       const server = await serve((response) => {
         response.writeHead(500, { "content-length": "1000" });
         response.write("half", () => reset(response));
@@ -437,7 +437,7 @@ describe.each(transports)("the client over %s", (_name, transport) => {
       expect(clock.pending).toBe(0);
     });
 
-    it("is not fooled by a wall clock that jumps", async () => {
+    it("is not affected by a wall clock that jumps", async () => {
       const clock = new VirtualClock();
       const server = await serve((response, _request, n) => {
         clock.setWall(n === 1 ? Date.parse("2030-01-01") : Date.parse("1999-01-01"));

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { MemoryHttpCache } from "./memory-cache.js";
 
 describe("MemoryHttpCache", () => {
-  it("forgets an entry when its time is over", () => {
+  it("removes an entry when it expires", () => {
     const clock = new VirtualClock();
     const cache = new MemoryHttpCache({ clock });
     cache.set("a", 1, 100);
@@ -14,7 +14,7 @@ describe("MemoryHttpCache", () => {
     expect(cache.size).toBe(0);
   });
 
-  it("drops what was not used for longest when it is full", () => {
+  it("drops the least recently used entry when it is full", () => {
     const cache = new MemoryHttpCache({ maxEntries: 2 });
     cache.set("a", 1, 1000);
     cache.set("b", 2, 1000);
@@ -32,7 +32,7 @@ describe("MemoryHttpCache", () => {
     expect(cache.get("a")).toEqual({ list: [1] });
   });
 
-  it("keeps nothing for no time, and replaces", () => {
+  it("keeps nothing with a lifetime of zero, and replaces", () => {
     const cache = new MemoryHttpCache();
     cache.set("a", 1, 1000);
     cache.set("a", 2, 1000);

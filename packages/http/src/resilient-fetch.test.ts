@@ -104,7 +104,7 @@ describe.each(transports)("resilientFetch over %s", (_name, transport) => {
     await expect(doFetch(server.url, { signal: AbortSignal.abort("why") })).rejects.toBe("why");
   });
 
-  it("rejects with a TypeError where nothing answers, and with a TimeoutError where it takes too long", async () => {
+  it("rejects with a TypeError if nothing answers, and with a TimeoutError if it takes too long", async () => {
     const url = await refusedUrl();
     const failure = await doFetch(url).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(TypeError);

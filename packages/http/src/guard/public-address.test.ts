@@ -34,7 +34,7 @@ describe("isPublicAddress", () => {
 });
 
 describe("allowAddresses", () => {
-  it("lets through what is public and what is listed, and nothing else", () => {
+  it("allows public and listed addresses, and nothing else", () => {
     const allows = allowAddresses(["10.0.0.5", "192.168.0.0/16", "fd00::/8"]);
     const addresses = [
       "8.8.8.8",

@@ -78,7 +78,7 @@ describe("the transport of webhooks", () => {
     ["/busy", { status: 503, retryAfterMs: 7_000 }],
     ["/gone", { status: 410 }],
     ["/reset", { error: "The connection failed (ECONNRESET)" }],
-  ])("says what came of %s", async (path, answer) => {
+  ])("reports the result of %s", async (path, answer) => {
     expect(await post(path)).toEqual(answer);
   });
 
@@ -89,11 +89,11 @@ describe("the transport of webhooks", () => {
     expect(hits).toEqual(["/private", "/elsewhere"]);
   });
 
-  it.each(["/hang", "/drip"])("waits no longer than it may for %s", async (path) => {
+  it.each(["/hang", "/drip"])("waits no longer than allowed for %s", async (path) => {
     expect(await post(path, { timeoutMs: 150 })).toEqual({ error: "No answer within 150 ms" });
   });
 
-  it("reads no more than it may of an endless answer, whose status counts", async () => {
+  it("reads no more than allowed of an endless response, whose status counts", async () => {
     poured = 0;
     expect(await post("/flood")).toEqual({ status: 200 });
     // Buffers on both ends hold a few megabytes.
@@ -129,7 +129,7 @@ describe("the transport of webhooks", () => {
     ["https://user:pw@example.com/", "A URL with a user name or password is refused"],
     ["nonsense", "This is not a URL"],
     ["https://example.com/hook", undefined],
-  ])("says beforehand what it refuses: %s", (url, refusal) => {
+  ])("reports beforehand what it refuses: %s", (url, refusal) => {
     expect(createWebhookTransport().refusalOf(url)).toBe(refusal);
   });
 

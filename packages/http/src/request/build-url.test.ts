@@ -7,7 +7,7 @@ const build = (request: Partial<HttpRequestOptions>, base?: string) =>
   buildUrl({ operation: "o", method: "GET", ...request }, base);
 
 describe("buildUrl", () => {
-  it("takes a URL as it is", () => {
+  it("uses a URL unchanged", () => {
     expect(build({ url: "https://a/b?c#d", path: "/x", pageSize: 3 }, "https://base")).toBe(
       "https://a/b?c#d",
     );
@@ -28,7 +28,7 @@ describe("buildUrl", () => {
     expect(build({ path }, base)).toBe(expected);
   });
 
-  it("puts the query before a fragment and after a query that is there", () => {
+  it("puts the query before a fragment and after an existing query", () => {
     expect(build({ urlParts: { path: "/p?a=1#f", query: { b: 2 } } }, "https://h")).toBe(
       "https://h/p?a=1&b=2#f",
     );
@@ -39,7 +39,7 @@ describe("buildUrl", () => {
     expect(build({ urlParts: { path: "/p", query } }, "https://h")).toBe("https://h/p?c=false&d=x&d=2");
   });
 
-  it("gives back every query that it was given", () => {
+  it("round-trips every query", () => {
     const query = fc.dictionary(
       fc.string({ minLength: 1, unit: "grapheme" }),
       fc.string({ unit: "grapheme" }),
@@ -54,7 +54,7 @@ describe("buildUrl", () => {
 });
 
 describe("needsBaseUrl", () => {
-  it("is true only where neither the URL, the parts nor an absolute path says where", () => {
+  it("is true only if neither the URL, the parts nor an absolute path names the host", () => {
     const needs = (request: Partial<HttpRequestOptions>) =>
       needsBaseUrl({ operation: "o", method: "GET", ...request });
     expect(needs({ url: "https://a" })).toBe(false);

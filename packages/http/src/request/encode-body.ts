@@ -34,7 +34,7 @@ export function encodeBody(body: unknown): EncodedBody {
     }
   }
   const json: string | undefined = hasJsonText(body) ? body[jsonText]() : JSON.stringify(body);
-  if (json === undefined) throw new TypeError("The body has no JSON form");
+  if (json === undefined) throw new TypeError("The body cannot be serialized as JSON");
   return { body: json, contentType: "application/json", replayable: true, stream: false };
 }
 

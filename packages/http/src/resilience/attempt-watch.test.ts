@@ -19,7 +19,7 @@ function watchOver(
 }
 
 describe("an attempt's watch", () => {
-  it("holds no timer where nothing is limited", () => {
+  it("holds no timer if nothing is limited", () => {
     const clock = new VirtualClock();
     const watch = watchOver(clock, {});
     watch.startWaiting();
@@ -39,7 +39,7 @@ describe("an attempt's watch", () => {
     await expect(watch.guard(Promise.resolve("late"))).rejects.toBe(watch.failure);
   });
 
-  it("names the clock that ran out first", () => {
+  it("names the timeout that expired first", () => {
     for (const [attemptMs, deadlineMs, stallMs, why] of [
       [10, 20, 30, "attempt"],
       [20, 10, 30, "overall"],
@@ -96,7 +96,7 @@ describe("an attempt's watch", () => {
     expect(watch.failure?.message).toBe("stall");
   });
 
-  it("does not take its own process being busy for a silent server", () => {
+  it("does not mistake its own busy process for a silent server", () => {
     let now = 0;
     let fire: () => void = () => {};
     const stuck: Clock = {
@@ -149,7 +149,7 @@ describe("an attempt's watch", () => {
     expect(clock.pending).toBe(0);
   });
 
-  it("gives what a step yields too late to whoever discards it", async () => {
+  it("passes a value that a step yields too late to its discard callback", async () => {
     const clock = new VirtualClock();
     const watch = watchOver(clock, { deadlineAt: clock.monotonicNow() + 10 });
     let yieldLate: (value: string) => void = () => {};

@@ -17,13 +17,13 @@ describe("backoffDelayMs", () => {
     expect(backoffDelayMs(1, profile, () => 1)).toBeCloseTo(300);
   });
 
-  it("takes what was asked for, without jitter, up to the cap", () => {
+  it("uses the requested wait, without jitter, up to the cap", () => {
     expect(backoffDelayMs(5, profile, () => 0.9, 1234)).toBe(1234);
     expect(backoffDelayMs(5, profile, () => 0.9, 0)).toBe(0);
     expect(backoffDelayMs(5, profile, () => 0.9, 999_999)).toBe(60_000);
   });
 
-  it("ignores an absurd wish", () => {
+  it("ignores an absurd requested wait", () => {
     expect(backoffDelayMs(1, profile, () => 0.5, -5)).toBe(250);
     expect(backoffDelayMs(1, profile, () => 0.5, Number.NaN)).toBe(250);
   });

@@ -23,7 +23,7 @@ function setUp() {
 }
 
 describe("MemoryCircuitBreaker", () => {
-  it("opens after failures in a row, for one origin only", () => {
+  it("opens after consecutive failures, for one origin only", () => {
     const { breaker, fail } = setUp();
     fail();
     fail();
@@ -36,7 +36,7 @@ describe("MemoryCircuitBreaker", () => {
     expect(breaker.enter(to("http://b")).admitted).toBe(true);
   });
 
-  it("lets one probe through when its time is over, and closes when that succeeds", () => {
+  it("admits one probe after the open period, and closes when that succeeds", () => {
     const { clock, breaker, fail } = setUp();
     for (let n = 0; n < 3; n += 1) fail();
     clock.advance(999);
@@ -48,7 +48,7 @@ describe("MemoryCircuitBreaker", () => {
     expect(breaker.enter(A).admitted).toBe(true);
   });
 
-  it("opens anew when the probe fails", () => {
+  it("opens again when the probe fails", () => {
     const { clock, breaker, fail } = setUp();
     for (let n = 0; n < 3; n += 1) fail();
     clock.advance(1000);
@@ -56,7 +56,7 @@ describe("MemoryCircuitBreaker", () => {
     expect(breaker.enter(A)).toEqual({ admitted: false, retryAfterMs: 1000 });
   });
 
-  it("leaves the place of a probe that showed nothing to the next", () => {
+  it("replaces a probe without a result with the next attempt", () => {
     const { clock, breaker, fail } = setUp();
     for (let n = 0; n < 3; n += 1) fail();
     clock.advance(1000);
@@ -64,7 +64,7 @@ describe("MemoryCircuitBreaker", () => {
     expect(breaker.enter(A).admitted).toBe(true);
   });
 
-  it("pays no attention to attempts that began before it opened, nor to a second settlement", () => {
+  it("ignores attempts that started before it opened, and a second settlement", () => {
     const { breaker, fail } = setUp();
     const early = admitted(breaker.enter(A));
     for (let n = 0; n < 3; n += 1) fail();

@@ -4,7 +4,7 @@ import { resolveResilience } from "./resilience.js";
 const NEVER = Number.POSITIVE_INFINITY;
 
 describe("resolveResilience", () => {
-  it("tries once, without limits, where nothing is said", () => {
+  it("tries once, without limits, by default", () => {
     expect(resolveResilience([undefined])).toEqual({
       maxAttempts: 1,
       perAttemptTimeoutMs: NEVER,

@@ -23,11 +23,11 @@ describe("readRetryAfterMs", () => {
     expect(read({ "retry-after": "2026-01-01T01:01:00+01:00" })).toBe(60_000);
   });
 
-  it("takes a date in the past for no wait", () => {
+  it("treats a date in the past as no wait", () => {
     expect(read({ "retry-after": "Thu, 01 Jan 1998 00:00:00 GMT" })).toBe(0);
   });
 
-  it("finds nothing in nonsense", () => {
+  it("returns undefined for malformed values", () => {
     for (const value of [
       "",
       "soon",
@@ -46,7 +46,7 @@ describe("readRetryAfterMs", () => {
     expect(read({})).toBeUndefined();
   });
 
-  it("reads back any number of seconds and any date that it is given", () => {
+  it("reads back any number of seconds and any date", () => {
     fc.assert(
       fc.property(fc.nat(), (seconds) => {
         expect(read({ "retry-after": String(seconds) })).toBe(seconds * 1000);
@@ -74,7 +74,7 @@ describe("readRetryAfterMs", () => {
 });
 
 describe("readShouldRetry", () => {
-  it("knows true and false in any case, and nothing else", () => {
+  it("recognizes true and false in any letter case, and nothing else", () => {
     const say = (value: string | null) => readShouldRetry(() => value);
     expect([say("true"), say(" False "), say("yes"), say(""), say(null)]).toEqual([
       true,

@@ -16,7 +16,7 @@ const { signal } = new AbortController();
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 describe("TokenBucketRateLimiter", () => {
-  it("lets a burst through at once, then one attempt per interval, in order", async () => {
+  it("admits a burst at once, then one attempt per interval, in order", async () => {
     const clock = new VirtualClock();
     const limiter = new TokenBucketRateLimiter({ perSecond: 10, burst: 2, clock });
     expect([limiter.acquire(A, signal), limiter.acquire(A, signal)]).toEqual([undefined, undefined]);
@@ -34,7 +34,7 @@ describe("TokenBucketRateLimiter", () => {
     expect(clock.pending).toBe(0);
   });
 
-  it("pauses for a minute at most, whatever one answer asks for", async () => {
+  it("pauses for a minute at most, whatever one response asks for", async () => {
     const clock = new VirtualClock();
     const limiter = new TokenBucketRateLimiter({ perSecond: 10, clock });
     limiter.report(A, { isRateLimited: true }, 10 * 365 * 86_400_000);
@@ -50,7 +50,7 @@ describe("TokenBucketRateLimiter", () => {
     expect(isThrough).toBe(true);
   });
 
-  it("saves up no more than a burst", () => {
+  it("accumulates no more than a burst", () => {
     const clock = new VirtualClock();
     const limiter = new TokenBucketRateLimiter({ perSecond: 10, burst: 2, clock });
     clock.advance(60_000);
@@ -64,7 +64,7 @@ describe("TokenBucketRateLimiter", () => {
     expect(limiter.acquire(to("http://b"), signal)).toBeUndefined();
   });
 
-  it("pauses until the reset when the server says that nothing remains, or asks to wait", async () => {
+  it("pauses until the reset when the server reports that nothing remains, or asks to wait", async () => {
     for (const report of [
       (limiter: TokenBucketRateLimiter, at: Date) =>
         limiter.report(A, { remainingTokens: 0, resetTokensAt: at }, undefined),
@@ -89,14 +89,14 @@ describe("TokenBucketRateLimiter", () => {
     }
   });
 
-  it("takes no notice of limits that are not reached", () => {
+  it("ignores limits that are not reached", () => {
     const clock = new VirtualClock();
     const limiter = new TokenBucketRateLimiter({ perSecond: 1000, clock });
     limiter.report(A, { remainingTokens: 1, resetTokensAt: new Date(clock.wallNow() + 5000) }, 5000);
     expect(limiter.acquire(A, signal)).toBeUndefined();
   });
 
-  it("forgets a waiter that aborts, with its listener and timer", async () => {
+  it("removes a waiter that aborts, with its listener and timer", async () => {
     const clock = new VirtualClock();
     const limiter = new TokenBucketRateLimiter({ perSecond: 1, burst: 1, clock });
     limiter.acquire(A, signal);
@@ -110,7 +110,7 @@ describe("TokenBucketRateLimiter", () => {
     await expect(limiter.acquire(A, aborter.signal)).rejects.toThrow("gone");
   });
 
-  it("refuses a rate that would never let anything through", () => {
+  it("refuses a rate that would never admit anything", () => {
     expect(() => new TokenBucketRateLimiter({ perSecond: 0 })).toThrow(RangeError);
   });
 });

@@ -26,7 +26,7 @@ describe("DefaultErrorClassifier on responses", () => {
     [503, "transient", true],
     [529, "transient", true],
     [304, "unknown", false],
-  ])("takes a %i for %s", (status, category, retryable) => {
+  ])("classifies a %i as %s", (status, category, retryable) => {
     expect(byStatus(status)).toMatchObject({ category, retryable, statusCode: status });
   });
 
@@ -38,7 +38,7 @@ describe("DefaultErrorClassifier on responses", () => {
     "credits_exhausted",
     "insufficient_credits",
     "insufficient_balance",
-  ])("takes a 429 with the code %s for an exhausted quota", (code) => {
+  ])("classifies a 429 with the code %s as an exhausted quota", (code) => {
     for (const body of [
       { error: { code } },
       { error: { type: code } },
@@ -54,7 +54,7 @@ describe("DefaultErrorClassifier on responses", () => {
     }
   });
 
-  it("goes by codes, never by what a message says", () => {
+  it("uses codes, never the text of a message", () => {
     const error = { code: "rate_limit_exceeded", message: "insufficient_quota, check billing and credit" };
     expect(byStatus(429, JSON.stringify({ error }))).toMatchObject({
       category: "rate_limit",
@@ -63,7 +63,7 @@ describe("DefaultErrorClassifier on responses", () => {
     expect(byStatus(429, "insufficient_quota")).toMatchObject({ category: "rate_limit" });
   });
 
-  it("does not stumble over any body", () => {
+  it("handles any body without throwing", () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.json()), (body) => {
         expect(byStatus(500, body).category).toBe("transient");
@@ -73,7 +73,7 @@ describe("DefaultErrorClassifier on responses", () => {
 });
 
 describe("DefaultErrorClassifier on network errors", () => {
-  it("takes a plain network error for transient, however deep its code lies", () => {
+  it("classifies a plain network error as transient, however deep its code is nested", () => {
     expect(classifier.classifyNetworkError(new TypeError("fetch failed"))).toEqual({
       category: "transient",
       retryable: true,
@@ -95,11 +95,11 @@ describe("DefaultErrorClassifier on network errors", () => {
     ["ERR_TOO_MANY_REDIRECTS", "network", false],
     ["ERR_INVALID_URL", "validation", false],
     ["ENOTFOUND", "transient", true],
-  ])("takes %s for %s", (code, category, retryable) => {
+  ])("classifies %s as %s", (code, category, retryable) => {
     expect(classifier.classifyNetworkError(coded(code))).toEqual({ category, retryable, reason: code });
   });
 
-  it("keeps what an HttpError already says, and knows an abort", () => {
+  it("keeps the category of an HttpError, and recognizes an abort", () => {
     const failure = new HttpError("x", {
       status: 0,
       category: "rate_limit",
@@ -116,7 +116,7 @@ describe("DefaultErrorClassifier on network errors", () => {
     });
   });
 
-  it("does not loop on causes that form a circle", () => {
+  it("does not loop on circular causes", () => {
     const error = new Error("a");
     error.cause = error;
     expect(classifier.classifyNetworkError(error).category).toBe("transient");

@@ -103,7 +103,7 @@ export class ClientResponse implements HttpResponse {
   }
 
   consume(onChunk: (chunk: Uint8Array) => void | Promise<void>): Promise<void> {
-    if (this.bodyUsed) return Promise.reject(new TypeError("The body was read already"));
+    if (this.bodyUsed) return Promise.reject(new TypeError("The body has already been read"));
     this.#used = true;
     this.#claim();
     return this.#source === null ? Promise.resolve() : this.#source.consume(onChunk);
@@ -148,7 +148,7 @@ export class ClientResponse implements HttpResponse {
   }
 
   clone(): ClientResponse {
-    if (this.bodyUsed) throw new TypeError("The body was read already");
+    if (this.bodyUsed) throw new TypeError("The body has already been read");
     let copy: BodySource | null = null;
     if (this.#bytes !== undefined) copy = sourceOfChunks([this.#bytes]);
     else if (this.body !== null) {
@@ -216,7 +216,7 @@ export class ClientResponse implements HttpResponse {
   }
 
   async #read(): Promise<Uint8Array> {
-    if (this.bodyUsed) throw new TypeError("The body was read already");
+    if (this.bodyUsed) throw new TypeError("The body has already been read");
     if (this.#bytes !== undefined) return this.#bytes;
     this.#used = true;
     this.#claim();

@@ -9,7 +9,7 @@ const read = (headers: Record<string, string>, status = 200) =>
 const inMs = (ms: number) => new Date(NOW + ms);
 
 describe("readRateLimitFeedback", () => {
-  it("reads limits, what remains and when it resets, for requests and tokens", () => {
+  it("reads limits, remaining amounts and resets, for requests and tokens", () => {
     expect(
       read({
         "x-ratelimit-limit-requests": "60",
@@ -62,11 +62,11 @@ describe("readRateLimitFeedback", () => {
     });
   });
 
-  it("says nothing where the response says nothing", () => {
+  it("returns undefined if the response has no such header", () => {
     expect(read({ "content-type": "x", "x-not-ratelimit-ish": "1" })).toBeUndefined();
   });
 
-  it("leaves out what it cannot read", () => {
+  it("omits values that it cannot read", () => {
     expect(read({ "x-ratelimit-remaining-tokens": "many", "x-ratelimit-reset-tokens": "later" })).toEqual({
       rawHeaders: { "x-ratelimit-remaining-tokens": "many", "x-ratelimit-reset-tokens": "later" },
     });
@@ -92,7 +92,7 @@ describe("resets", () => {
     expect(parseReset(value, wallNow)).toEqual(inMs(ms));
   });
 
-  it.each(["", "s", "1", "1x", "1s2", "-1s", "1 s", "soon"])("takes %j for no duration", (value) => {
+  it.each(["", "s", "1", "1x", "1s2", "-1s", "1 s", "soon"])("rejects %j as a duration", (value) => {
     expect(parseDurationMs(value)).toBeUndefined();
   });
 

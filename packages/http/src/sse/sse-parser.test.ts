@@ -48,7 +48,7 @@ describe("createSseParser", () => {
     expect(ending).toEqual({ midEvent: false, lastEventId: "7" });
   });
 
-  it("calls an event without a name a message, also after a named one", () => {
+  it("names an event without a name message, also after a named one", () => {
     const { events } = parse(["event: a\ndata: 1\n\ndata: 2\n\nevent: b\nevent\ndata: 3\n\n"]);
     expect(events.map((each) => each.event)).toEqual(["a", "message", "message"]);
   });
@@ -68,7 +68,7 @@ describe("createSseParser", () => {
     expect(events).toEqual([message(""), message("")]);
   });
 
-  it("forgets the name of an event that was not dispatched, and remembers its id", () => {
+  it("drops the name of an event that was not dispatched, and keeps its id", () => {
     const { events } = parse(["event: lost\nid: 3\n\ndata: x\n\n"]);
     expect(events).toEqual([message("x", "message", "3")]);
   });
@@ -127,7 +127,7 @@ describe("createSseParser", () => {
     expect(parse(Array.from(bytes, (byte) => Uint8Array.of(byte))).events).toEqual([message("\ufeffa")]);
   });
 
-  it("keeps bytes that only begin like a byte order mark", () => {
+  it("keeps bytes that only start like a byte order mark", () => {
     const bytes = Uint8Array.of(0xef, 0xbb, ...bytesOf("\ndata: a\n\n"));
     expect(parse([bytes]).events).toEqual([message("a")]);
     expect(parse(Array.from(bytes, (byte) => Uint8Array.of(byte))).events).toEqual([message("a")]);
@@ -177,7 +177,7 @@ describe("createSseParser", () => {
     ["id: 4\n", true],
     ["data: a\n\nd", true],
     ["\ud83d", true],
-  ])("says of a stream that ends with %j whether it ended inside an event", (stream, midEvent) => {
+  ])("reports for a stream that ends with %j whether it ended inside an event", (stream, midEvent) => {
     const { ending, events } = parse([stream]);
     expect(ending.midEvent).toBe(midEvent);
     expect(events).toHaveLength(stream.startsWith("data: a\n\n") || stream === "data: a\n\r" ? 1 : 0);
@@ -225,7 +225,7 @@ describe("limits of createSseParser", () => {
     }
   });
 
-  it("refuses an endless line before its end has come", () => {
+  it("refuses an endless line before its end arrives", () => {
     const { error } = failing(["data: ", "0123456789", "0123456789"], { maxLineBytes: 20 });
     expect(error).toMatchObject({ code: "sse_line_too_long" });
   });
@@ -250,7 +250,7 @@ describe("limits of createSseParser", () => {
     });
   });
 
-  it("counts an event in bytes, and starts anew with the next one", () => {
+  it("counts an event in bytes, and starts over with the next one", () => {
     const limits = { maxEventBytes: 8 };
     expect(parse(["data: éééé\n\ndata: 12345678\n\n"], limits).events).toHaveLength(2);
     expect(parse(["data: 😀😀\n\n"], limits).events).toHaveLength(1);
@@ -299,7 +299,7 @@ describe("limits of createSseParser", () => {
   });
 });
 
-describe("createSseParser beside eventsource-parser", () => {
+describe("createSseParser compared with eventsource-parser", () => {
   interface OracleReading {
     events: { id: string | undefined; event: string; data: string }[];
     comments: string[];
@@ -393,7 +393,7 @@ describe("createSseParser beside eventsource-parser", () => {
   });
 });
 
-describe("createSseParser beside the words of the standard", () => {
+describe("createSseParser compared with the text of the standard", () => {
   /** Runs the standard's algorithm literally, over the whole text at once. */
   function interpret(text: string): { events: SseEvent[]; lastEventId: string } {
     const events: SseEvent[] = [];

@@ -121,7 +121,7 @@ describe("readSse", () => {
     expect({ comments, retries }).toEqual({ comments: ["hi"], retries: [10] });
   });
 
-  it("tells at the end whether the stream broke off inside an event", async () => {
+  it("reports at the end whether the stream broke off inside an event", async () => {
     const endings: SseEnding[] = [];
     const onEnd = (ending: SseEnding) => endings.push(ending);
     expect(await collect(readSse(webSource(["id: 1\ndata: a\n\n"]).source, { onEnd }))).toHaveLength(1);
@@ -134,7 +134,7 @@ describe("readSse", () => {
     ]);
   });
 
-  it("throws the failure of the source after the events before it, and tells no ending", async () => {
+  it("throws the failure of the source after the events before it, and reports no ending", async () => {
     const endings: SseEnding[] = [];
     const seen: string[] = [];
     const { source } = webSource(["data: a\n\ndata: b\n\n"], new Error("reset"));
@@ -158,7 +158,7 @@ describe("readSse", () => {
     expect(await cancelled).toMatchObject({ code: "sse_line_too_long" });
   });
 
-  it("holds the source until the last event of a chunk is taken", async () => {
+  it("pauses the source until the last event of a chunk is taken", async () => {
     const { source, push } = pushSource();
     const events = readSse(source);
     const first = events.next();
@@ -194,7 +194,7 @@ describe("readSse", () => {
 });
 
 describe("readSseBatches", () => {
-  it("yields what one chunk brought as one batch, and no empty batch", async () => {
+  it("yields the events of one chunk as one batch, and no empty batch", async () => {
     const { source, push, end } = pushSource();
     const batches = readSseBatches(source);
     const first = batches.next();
@@ -210,7 +210,7 @@ describe("readSseBatches", () => {
     expect(await last).toEqual({ done: true, value: undefined });
   });
 
-  it("holds the source while a batch waits to be taken, and no longer", async () => {
+  it("pauses the source while a batch is pending, and no longer", async () => {
     const { source, push } = pushSource();
     const batches = readSseBatches(source);
     const first = batches.next();
@@ -226,7 +226,7 @@ describe("readSseBatches", () => {
     await batches.return();
   });
 
-  it("loses nothing when the source ends or fails while a batch waits", async () => {
+  it("loses nothing when the source ends or fails while a batch is pending", async () => {
     const ended = pushSource();
     const endedBatches = readSseBatches(ended.source);
     const first = endedBatches.next();
@@ -287,7 +287,7 @@ describe("readSseBatches", () => {
     await batches.return();
   });
 
-  it("ends a pending call when it is left, and tells no ending", async () => {
+  it("ends a pending call when it is left, and reports no ending", async () => {
     const { source, cancels } = pushSource();
     const endings: SseEnding[] = [];
     const batches = readSseBatches(source, { onEnd: (ending) => endings.push(ending) });
@@ -299,13 +299,13 @@ describe("readSseBatches", () => {
     expect(endings).toEqual([]);
   });
 
-  it("gives up a body that nobody began to read", async () => {
+  it("gives up a body that was never read", async () => {
     const { source, cancelled } = webSource(["data: a\n\n"]);
     await readSseBatches(source).return();
     await cancelled;
   });
 
-  it("answers calls that do not wait for each other in their order", async () => {
+  it("answers concurrent calls in their order", async () => {
     const { source, push, end } = pushSource();
     const batches = readSseBatches(source);
     const calls = [batches.next(), batches.next(), batches.next(), batches.next()];

@@ -83,7 +83,7 @@ describe.each(transports)("streaming over %s", (_name, transport) => {
   const client = (config: Partial<HttpClientConfig> = {}) =>
     new DefaultHttpClient({ clientName: "test", transport, ...config });
 
-  it("hands the response over before any of its body exists", async () => {
+  it("returns the response before any of its body exists", async () => {
     const { server, response: open } = await serveOpen();
     const response = await client().requestRaw(get(server.url));
     expect(response.status).toBe(200);
@@ -171,7 +171,7 @@ describe.each(transports)("streaming over %s", (_name, transport) => {
     expect(() => response.clone()).toThrow(TypeError);
   });
 
-  it("ends a body that falls silent, and its socket, with a stall", async () => {
+  it("ends a stalled body, and its socket, with a stall error", async () => {
     const clock = new VirtualClock();
     const { server, response: open } = await serveOpen();
     const response = await client({ clock }).requestRaw(
@@ -259,7 +259,7 @@ describe.each(transports)("streaming over %s", (_name, transport) => {
     await server.seen[0]?.disconnected;
   });
 
-  it("fails the reader who comes after the deadline has ended the body", async () => {
+  it("fails a reader that starts after the deadline has ended the body", async () => {
     const clock = new VirtualClock();
     const { server } = await serveOpen();
     const response = await client({ clock }).requestRaw(
@@ -313,7 +313,7 @@ describe.each(transports)("streaming over %s", (_name, transport) => {
     await server.seen[0]?.disconnected;
   });
 
-  it("closes the socket of a response that its caller dropped without looking at the body", async () => {
+  it("closes the socket of a response that its caller dropped without reading the body", async () => {
     setFlagsFromString("--expose-gc");
     const collect = runInNewContext("gc") as () => void;
     const { server } = await serveOpen();
@@ -380,7 +380,7 @@ describe.each(transports)("streaming over %s", (_name, transport) => {
     await server.seen[0]?.disconnected;
   });
 
-  it("delivers nothing to a reader that was told of the failure, even if the transport does not listen", async () => {
+  it("delivers nothing to a reader that received the failure, even if the transport ignores the abort", async () => {
     const clock = new VirtualClock();
     let deliver: (chunk: Uint8Array) => void = () => {};
     const deaf: typeof transport = async (url) => ({

@@ -50,7 +50,7 @@ export async function followRedirects(
   let { request, answer } = first;
   for (let followed = 0; mode !== "manual" && isRedirect(answer); followed += 1) {
     if (answer.status === 0) {
-      if (mode === "error" || !isPortable(request)) throw refused("to a place that the platform hides", 0);
+      if (mode === "error" || !isPortable(request)) throw refused("to a location that the platform hides", 0);
       return send(request, "follow");
     }
     const location = headerOf(answer, "location");
@@ -73,9 +73,10 @@ function nextRequest(
   { mode, status, followed }: { mode: RequestRedirect; status: number; followed: number },
 ): ComposedRequest | Error {
   if (mode === "error") return withCode("Redirected", "ERR_UNFOLLOWED_REDIRECT");
-  if (followed >= MAX_REDIRECTS) return withCode("Redirected too often", "ERR_TOO_MANY_REDIRECTS");
+  if (followed >= MAX_REDIRECTS) return withCode("Too many redirects", "ERR_TOO_MANY_REDIRECTS");
   const base = new URL(from.url, pageUrl());
-  if (!URL.canParse(location, base.href)) return withCode("Redirected to no URL", "ERR_UNFOLLOWED_REDIRECT");
+  if (!URL.canParse(location, base.href))
+    return withCode("Redirected to an invalid URL", "ERR_UNFOLLOWED_REDIRECT");
   const url = new URL(location, base);
   const isElsewhere = base.origin !== url.origin;
   if (isElsewhere && !isPortable(from)) return refused(`to ${hostOf(url)}`, status);
@@ -103,7 +104,7 @@ function isPortable({ method, encoded }: ComposedRequest): boolean {
 
 function refused(where: string, status: number): RedirectRefused {
   return new RedirectRefused(
-    `redirected ${where}, which is not followed with a request that was not meant for it; correct the base URL`,
+    `redirected ${where}, which is not followed because the request was made for another host; correct the base URL`,
     status,
   );
 }

@@ -31,7 +31,7 @@ const client = (transport: NodeTransport) => new DefaultHttpClient({ clientName:
 const get = (url: string) => ({ operation: "o", method: "GET" as const, url });
 
 describe("the Node transport", () => {
-  it("uses one connection for requests that follow each other, whatever their bodies are", async () => {
+  it("uses one connection for consecutive requests, whatever their bodies are", async () => {
     let connections = 0;
     const server = await serve((response, request) => {
       connections = Math.max(connections, server.connections());
@@ -77,7 +77,7 @@ describe("the Node transport", () => {
     await expect(allowed.requestText(get(redirecting.url))).rejects.toThrow();
   });
 
-  it("holds to its limit of connections", async () => {
+  it("keeps its limit of connections", async () => {
     const release: (() => void)[] = [];
     const server = await serve((response) => {
       release.push(() => json(response, 200, {}));
@@ -132,7 +132,7 @@ describe("the Node transport", () => {
     });
   });
 
-  it("leaves an encoding that it does not know alone", async () => {
+  it("leaves an unknown encoding unchanged", async () => {
     const server = await serve((response) => {
       response.writeHead(200, { "content-encoding": "strange" });
       response.end("as it is");
@@ -213,7 +213,7 @@ describe("the Node transport", () => {
     server.close();
   });
 
-  it("refuses credentials in a URL and protocols it does not speak, without a retry", async () => {
+  it("refuses credentials in a URL and unsupported protocols, without a retry", async () => {
     for (const url of ["http://user:secret@127.0.0.1:1/", "ftp://127.0.0.1/"]) {
       const failure = await client(open())
         .requestText(get(url))
@@ -316,7 +316,7 @@ describe("a Node response", () => {
     await expect(reading).rejects.toMatchObject({ code: "ECONNRESET" });
   });
 
-  it("fails a reader that comes after the message was cut off", async () => {
+  it("fails a reader that starts after the message was cut off", async () => {
     const { message, response } = await openMessage();
     const closed = new Promise((resolve) => message.once("close", resolve));
     message.destroy();

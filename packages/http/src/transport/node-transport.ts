@@ -176,7 +176,7 @@ function refusalOf(url: URL): Error | undefined {
     return withCode(`Cannot send over ${url.protocol}`, "ERR_INVALID_PROTOCOL");
   }
   if (url.username === "" && url.password === "") return undefined;
-  return withCode("A URL may not hold credentials", "ERR_INVALID_URL");
+  return withCode("A URL must not contain credentials", "ERR_INVALID_URL");
 }
 
 function withCode(text: string, code: string): Error {

@@ -110,7 +110,7 @@ describe.each(transports)("redirects over %s", (_, transport) => {
     expect(target.seen).toHaveLength(0);
   });
 
-  it("gives up on redirects without end", async () => {
+  it("gives up on endless redirects", async () => {
     const server = await serve((response, _request, n) => {
       response.writeHead(302, { location: `/${n}` });
       response.end();
@@ -121,7 +121,7 @@ describe.each(transports)("redirects over %s", (_, transport) => {
     expect(server.seen).toHaveLength(21);
   });
 
-  it("does not follow where told not to", async () => {
+  it("does not follow if configured not to", async () => {
     const server = await serve(redirectTo(302, "/end"));
     const request = { operation: "o", method: "GET" as HttpMethod, url: `${server.url}/start` };
     const manual = client.requestRaw({ ...request, fetchOptions: { redirect: "manual" } });
