@@ -231,7 +231,7 @@ describe("summing up", () => {
 });
 
 describe("nothing to compact", () => {
-  it("says why, in words for whoever asked", () => {
+  it("states the reason in words for the user", () => {
     const message = (lastSeq: number, keep: number) => nothingToCompact({ lastSeq }, keep).message;
     expect(message(0, 10)).toBe("The conversation is empty");
     expect(message(4, 0)).toBe("Nothing is left to sum up");

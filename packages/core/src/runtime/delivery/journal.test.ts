@@ -218,7 +218,7 @@ describe("the journal", () => {
     expect(flushes[3]).toMatchObject([{ firstN: 1, count: 2 }]);
   });
 
-  it("tells a turn that is another's so, and goes on with the others", async () => {
+  it("reports to a turn that it belongs to another node, and continues with the others", async () => {
     const { clock, open, answers, texts } = journalFixture();
     const [a, b] = [open(1), open(2)];
     const failures: unknown[] = [];
