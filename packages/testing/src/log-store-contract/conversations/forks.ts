@@ -332,7 +332,7 @@ export const forkCases: readonly TopicCase[] = [
       await s.store.remove(first, { cascade: false });
       checkEqual(await s.store.branchOf(chatId), null, "after the fork was deleted");
       await s.store.fork({ conversationId: id, atSeq: 2, newId: first, chatId });
-      checkEqual(await s.store.branchOf(chatId), first, "after it was made anew");
+      checkEqual(await s.store.branchOf(chatId), first, "after it was created again");
     },
   },
   {

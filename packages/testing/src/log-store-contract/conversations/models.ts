@@ -15,7 +15,7 @@ async function turnWith(
 /** Cases of models: a turn's model is fixed when it opens, and a conversation continues with it. */
 export const modelCases: readonly TopicCase[] = [
   {
-    name: "a record tells why the newest turn ended, unless one is open",
+    name: "a record has the reason why the newest turn ended, unless one is open",
     async run(s) {
       const id = uniqueId();
       const reasons = async () => {

@@ -309,7 +309,7 @@ export const outboxCases: readonly TopicCase[] = [
       await deliverAll(s);
       await s.store.replayDeliveries({ webhookId: stale.webhookId });
       const again = await claimOne(s);
-      checkEqual(again.attempt, 1, "its attempts begin anew");
+      checkEqual(again.attempt, 1, "its attempts start again");
       check(!(await s.root.outbox.settle(stale, { kind: "delivered", keepMs })), "the old claim is over");
     },
   },

@@ -102,7 +102,7 @@ export const automaticCompactionCases: RuntimeTopicCase[] = [
         checkEqual(made[index + 1], ["step", stepId], "the call behind it");
       }
       checkEqual(metrics?.usage, { inputTokens: 500, outputTokens: 50 }, "what the steps took");
-      checkEqual(only(events, "done").usage, metrics?.usage, "what is told");
+      checkEqual(only(events, "done").usage, metrics?.usage, "what is published");
     },
   },
   {

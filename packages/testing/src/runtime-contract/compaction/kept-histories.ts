@@ -68,10 +68,10 @@ export const keptHistoryCases: RuntimeTopicCase[] = [
         "without the summary",
       );
       await world.pass(there.me.remove(conversationId), "the removal");
-      await asked(world, there, conversationId, "Anew");
+      await asked(world, there, conversationId, "Again");
       checkEqual(
         await asked(world, here, conversationId, "And more"),
-        ["Anew", "Answer.", "And more"],
+        ["Again", "Answer.", "And more"],
         "another log under the same id",
       );
     },

@@ -34,7 +34,7 @@ export const leavingCases: RuntimeTopicCase[] = [
         "what it still does",
       );
       await world.until(() => far.has("turn-sealed", turnId), "the other node goes on");
-      await world.until(() => near.has("turn-sealed", turnId), "its own clients hear of it");
+      await world.until(() => near.has("turn-sealed", turnId), "its own clients receive it");
       for (const client of [near, far]) {
         client.checkOrder();
         checkEqual(only(client.events, "done").reason, "stop", "the reason");
@@ -94,7 +94,7 @@ export const leavingCases: RuntimeTopicCase[] = [
       const there = await world.node({ script: always(text("Next.")) });
       await world.until(() => there.provider.calls.length === 1, "the other node takes what waits");
       await world.idle(there, conversationId);
-      await world.until(() => near.count("turn-sealed") === 2, "its own clients hear of it");
+      await world.until(() => near.count("turn-sealed") === 2, "its own clients receive it");
       near.checkOrder();
       checkEqual(
         transcript(await world.log(there, conversationId)),

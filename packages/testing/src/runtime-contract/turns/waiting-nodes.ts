@@ -239,10 +239,10 @@ export const waitingNodeCases: RuntimeTopicCase[] = [
       );
       const { turnId, follow, pending } = await waits(world, node);
       checkEqual([ran, pending[0]?.reason], [["2"], "3 is much"], "what ran, and why it asks");
-      await world.until(() => statuses.includes(1), "watchers are told");
+      await world.until(() => statuses.includes(1), "watchers are notified");
       await allow(node, pending[0]);
       await world.until(() => follow.has("turn-sealed", turnId), "the turn is sealed");
-      await world.until(() => statuses.at(-1) === "idle", "watchers are told of the end");
+      await world.until(() => statuses.at(-1) === "idle", "watchers are notified of the end");
       stop();
     },
   },
