@@ -192,7 +192,7 @@ describe("a client that sends much at once", () => {
 });
 
 describe("shutting down", () => {
-  it("tells sockets with 1012, and takes no new ones", async () => {
+  it("closes sockets with 1012, and takes no new ones", async () => {
     const server = await startTestServer();
     const socket = await server.socket();
     socket.send({ type: "chat.send", conversationId, message: "wait" });
