@@ -324,7 +324,7 @@ describe.each(transports)("hooks and ports over %s", (_name, transport) => {
     expect(logger.lines).toContain("warn Error classifier failed");
   });
 
-  it("asks the limiter before each attempt and tells it what the server said", async () => {
+  it("asks the limiter before each attempt and gives it the server's answer", async () => {
     const clock = new VirtualClock();
     const server = await serve((response, _request, n) =>
       json(response, n === 1 ? 429 : 200, {}, n === 1 ? { "retry-after": "2" } : {}),

@@ -11,7 +11,7 @@ describe("errors", () => {
     expect(TimeoutError.isInstance(foreign)).toBe(true);
   });
 
-  it("are told from other values, and a TimeoutError from other failures", () => {
+  it("are distinguished from other values, and a TimeoutError from other failures", () => {
     const failure = new HttpError("no", { status: 500, category: "transient" });
     expect(HttpError.isInstance(failure)).toBe(true);
     expect(TimeoutError.isInstance(failure)).toBe(false);

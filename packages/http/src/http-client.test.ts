@@ -192,16 +192,16 @@ describe.each(transports)("the client over %s", (_name, transport) => {
       expect(attempts).toEqual([1, 2, 3]);
     });
 
-    it("tells of each failed attempt before it waits for the next, whatever the listener throws", async () => {
+    it("reports each failed attempt before it waits for the next, whatever the listener throws", async () => {
       const server = await serve((response, _request, n) => json(response, n < 3 ? 503 : 200, { n }));
-      const told: [number, number, boolean][] = [];
+      const reported: [number, number, boolean][] = [];
       const onRetry: HttpRequestOptions["onRetry"] = ({ error, attempt, delayMs }) => {
-        told.push([attempt, error.status, delayMs >= 0]);
+        reported.push([attempt, error.status, delayMs >= 0]);
         throw new Error("of no concern to the request");
       };
       const answer = await client({}).requestJson(get(server.url, { resilience: THREE, onRetry }));
       expect(answer).toEqual({ n: 3 });
-      expect(told).toEqual([
+      expect(reported).toEqual([
         [1, 503, true],
         [2, 503, true],
       ]);

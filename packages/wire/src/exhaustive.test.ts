@@ -111,7 +111,7 @@ describe("the unions of the wire", () => {
   const conversationId = "conversation-1";
   const turnId = "turn-1";
 
-  it("tell chunks apart by type", () => {
+  it("distinguish chunks by type", () => {
     const call: Chunk = {
       type: "tool-call",
       toolCallId: "call-1",
@@ -141,7 +141,7 @@ describe("the unions of the wire", () => {
     expect(least.map(describeChunk)).toEqual(["source", "null"]);
   });
 
-  it("tell events apart by type", () => {
+  it("distinguish events by type", () => {
     const steering: AgentEvent = {
       type: "steering",
       conversationId,
@@ -157,7 +157,7 @@ describe("the unions of the wire", () => {
     expect(turnOf({ type: "status", conversationId, status: "idle" })).toBeUndefined();
   });
 
-  it("tell what a client says apart by type", () => {
+  it("distinguish a client's messages by type", () => {
     expect(targetOf({ type: "chat.send", message: "Hello" })).toBeUndefined();
     expect(targetOf({ type: "chat.queue", conversationId, text: "Wait", mode: "queue" })).toBe(
       conversationId,
@@ -165,7 +165,7 @@ describe("the unions of the wire", () => {
     expect(targetOf({ type: "subscribe", surfaceId: "message-queue", conversationId })).toBe("message-queue");
   });
 
-  it("tell what a server says apart by type", () => {
+  it("distinguish a server's messages by type", () => {
     const cursor = "4~turn-1~1~7" as Cursor;
     expect(cursorOf({ type: "chat.chunks", conversationId, chunks: [], cursor })).toBe(cursor);
     expect(cursorOf({ type: "chat.reset", conversationId, turnId })).toBeUndefined();

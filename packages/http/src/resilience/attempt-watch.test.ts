@@ -149,7 +149,7 @@ describe("an attempt's watch", () => {
     expect(clock.pending).toBe(0);
   });
 
-  it("gives what a step yields too late to whoever discards it", async () => {
+  it("passes what a step yields too late to the function that discards it", async () => {
     const clock = new VirtualClock();
     const watch = watchOver(clock, { deadlineAt: clock.monotonicNow() + 10 });
     let yieldLate: (value: string) => void = () => {};

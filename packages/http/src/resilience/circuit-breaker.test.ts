@@ -48,7 +48,7 @@ describe("MemoryCircuitBreaker", () => {
     expect(breaker.enter(A).admitted).toBe(true);
   });
 
-  it("opens anew when the probe fails", () => {
+  it("opens again when the probe fails", () => {
     const { clock, breaker, fail } = setUp();
     for (let n = 0; n < 3; n += 1) fail();
     clock.advance(1000);

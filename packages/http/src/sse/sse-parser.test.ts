@@ -250,7 +250,7 @@ describe("limits of createSseParser", () => {
     });
   });
 
-  it("counts an event in bytes, and starts anew with the next one", () => {
+  it("counts an event in bytes, and starts again with the next one", () => {
     const limits = { maxEventBytes: 8 };
     expect(parse(["data: éééé\n\ndata: 12345678\n\n"], limits).events).toHaveLength(2);
     expect(parse(["data: 😀😀\n\n"], limits).events).toHaveLength(1);

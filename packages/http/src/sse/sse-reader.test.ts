@@ -121,7 +121,7 @@ describe("readSse", () => {
     expect({ comments, retries }).toEqual({ comments: ["hi"], retries: [10] });
   });
 
-  it("tells at the end whether the stream broke off inside an event", async () => {
+  it("reports at the end whether the stream broke off inside an event", async () => {
     const endings: SseEnding[] = [];
     const onEnd = (ending: SseEnding) => endings.push(ending);
     expect(await collect(readSse(webSource(["id: 1\ndata: a\n\n"]).source, { onEnd }))).toHaveLength(1);
@@ -134,7 +134,7 @@ describe("readSse", () => {
     ]);
   });
 
-  it("throws the failure of the source after the events before it, and tells no ending", async () => {
+  it("throws the failure of the source after the events before it, and reports no ending", async () => {
     const endings: SseEnding[] = [];
     const seen: string[] = [];
     const { source } = webSource(["data: a\n\ndata: b\n\n"], new Error("reset"));
@@ -287,7 +287,7 @@ describe("readSseBatches", () => {
     await batches.return();
   });
 
-  it("ends a pending call when it is left, and tells no ending", async () => {
+  it("ends a pending call when it is left, and reports no ending", async () => {
     const { source, cancels } = pushSource();
     const endings: SseEnding[] = [];
     const batches = readSseBatches(source, { onEnd: (ending) => endings.push(ending) });

@@ -380,7 +380,7 @@ describe.each(transports)("streaming over %s", (_name, transport) => {
     await server.seen[0]?.disconnected;
   });
 
-  it("delivers nothing to a reader that was told of the failure, even if the transport does not listen", async () => {
+  it("delivers nothing to a reader after its failure was reported, even if the transport ignores the abort", async () => {
     const clock = new VirtualClock();
     let deliver: (chunk: Uint8Array) => void = () => {};
     const deaf: typeof transport = async (url) => ({

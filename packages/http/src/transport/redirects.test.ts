@@ -121,7 +121,7 @@ describe.each(transports)("redirects over %s", (_, transport) => {
     expect(server.seen).toHaveLength(21);
   });
 
-  it("does not follow where told not to", async () => {
+  it("does not follow if following is turned off", async () => {
     const server = await serve(redirectTo(302, "/end"));
     const request = { operation: "o", method: "GET" as HttpMethod, url: `${server.url}/start` };
     const manual = client.requestRaw({ ...request, fetchOptions: { redirect: "manual" } });

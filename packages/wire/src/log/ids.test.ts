@@ -24,7 +24,7 @@ describe("branded ids", () => {
     expect([turn, step, place, stored.stepId]).toEqual(["turn-1", "turn-1", "4", "turn-1/0"]);
   });
 
-  it("are told apart by the compiler alone", () => {
+  it("are distinguished by the compiler alone", () => {
     expectTypeOf<TurnId>().toExtend<string>();
     expectTypeOf<string>().not.toExtend<TurnId>();
     expectTypeOf<StepId>().not.toExtend<TurnId>();
