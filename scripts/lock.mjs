@@ -14,14 +14,14 @@ const silentMs = 30_000;
  */
 export async function withLock(path, onWait, work) {
   mkdirSync(dirname(path), { recursive: true });
-  let told = false;
+  let isReported = false;
   while (!tryLock(path)) {
     const holder = readHolder(path);
     if (holder && !isAlive(holder)) {
       takeAway(path, holder);
     } else {
-      if (holder && !told) onWait(holder.pid);
-      told ||= holder !== undefined;
+      if (holder && !isReported) onWait(holder.pid);
+      isReported ||= holder !== undefined;
       await delay(100);
     }
   }
