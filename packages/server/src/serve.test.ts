@@ -117,7 +117,7 @@ describe("closing", () => {
   });
 });
 
-describe("while a turn goes on that the server waits for", () => {
+describe("while a turn runs that the server waits for", () => {
   it("reading and stopping work, and what would start a turn is refused", async () => {
     const server = await startTestServer();
     const me = server.runtime.forOwner("local");
@@ -207,7 +207,7 @@ describe("while a turn goes on that the server waits for", () => {
 });
 
 describe("closing with someone connected who does not react", () => {
-  it("goes on without them", async () => {
+  it("continues without them", async () => {
     const server = await startTestServer();
     const deaf = connect(server.server.port, "127.0.0.1");
     deaf.write(

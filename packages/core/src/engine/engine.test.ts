@@ -433,7 +433,7 @@ describe("DefaultConversationEngine.runStreamingTurn", () => {
     expect(kinds(await store.listMessages(conversationId))).toEqual(["user text", "assistant text"]);
   });
 
-  it("goes on when the reader leaves", async () => {
+  it("continues when the reader leaves", async () => {
     const door = gate();
     const { engine, store } = await setUp();
     const turn = await engine.runStreamingTurn(
@@ -657,7 +657,7 @@ describe("a turn that fails", () => {
     ["is cut off", [text("a"), cut()], "network"],
   ];
   for (const [what, script, code] of failures) {
-    it(`rejects with ${code} when the call ${what}, and leaves a conversation that goes on`, async () => {
+    it(`rejects with ${code} when the call ${what}, and leaves a conversation that continues`, async () => {
       const { engine, store } = await setUp();
       const provider = createScriptedProvider([script, [text("fine")]]);
       await expect(engine.runTurn(input(provider))).rejects.toMatchObject({ code });

@@ -196,7 +196,7 @@ describe("a history that is kept", () => {
     }));
   }
 
-  it("reads each entry once, and goes on from the last link of its chain", async () => {
+  it("reads each entry once, and continues from the last link of its chain", async () => {
     const growing = new Conversation(longLog(200), createTokenCounter());
     await growing.look({ ...plain, added: 300 });
     const { log, kept } = growing;

@@ -263,7 +263,7 @@ describe("the model", () => {
     expect(server.seen).toHaveLength(2);
   });
 
-  it("may ignore an abort: the call ends all the same", async () => {
+  it("may ignore an abort: the call ends anyway", async () => {
     const model = mockModel(
       () =>
         new ReadableStream({

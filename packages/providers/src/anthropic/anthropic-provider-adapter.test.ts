@@ -241,7 +241,7 @@ describe("an answer that the API pauses", () => {
     expect(events.at(-1)).toMatchObject({ type: "done", result: { finishReason: "other" } });
   });
 
-  it("keeps what was seen when going on fails, and does not show it again", async () => {
+  it("keeps what was seen when the continuation fails, and does not show it again", async () => {
     const server = await serve((response, _, n) =>
       n === 1 ? stream(response, first) : fail(response, 400, "invalid_request_error", "no"),
     );

@@ -359,7 +359,7 @@ describe("while the store is away", () => {
     "POST /doctor",
   ];
 
-  it("every route that needs it answers 503, and the others go on", async () => {
+  it("every route that needs it answers 503, and the others continue", async () => {
     await start({ auth: "open", owner: "ann" });
     await annsConversation();
     server.faults.cutOff();

@@ -195,7 +195,7 @@ describe("POST /chat", () => {
     expect([answer.status, problemOf(answer).code]).toEqual([400, "invalid_request"]);
   });
 
-  it("goes on without the one who asked", async () => {
+  it("continues without its client", async () => {
     const server = await startTestServer();
     const leaving = new AbortController();
     const response = await fetch(`${server.url}/chat`, {

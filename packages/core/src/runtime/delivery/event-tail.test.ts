@@ -103,7 +103,7 @@ describe("the tail of an open turn", () => {
     );
   });
 
-  it("is empty after a commit, and goes on counting", () => {
+  it("is empty after a commit, and keeps counting", () => {
     const tail = new EventTail();
     tail.push(delta("text-delta", 0, "a"));
     tail.clear();

@@ -54,7 +54,7 @@ function journalFixture() {
 const unavailable = () => new ParleyError("store_unavailable");
 
 describe("the journal", () => {
-  it("fails the one turn whose events cannot be written down, and goes on for the others", async () => {
+  it("fails the one turn whose events cannot be written down, and continues for the others", async () => {
     const { clock, open, texts } = journalFixture();
     const [broken, sound] = [open(1), open(2)];
     const failures: unknown[] = [];

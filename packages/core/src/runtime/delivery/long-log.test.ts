@@ -64,7 +64,7 @@ describe("a long log", () => {
     expect(reads() - readsBefore).toBe(1);
   });
 
-  it("that cannot be read to its end leaves its reader a cursor to go on from", async () => {
+  it("that cannot be read to its end leaves its reader a cursor to continue from", async () => {
     const { me, faults } = await longLog();
     const frames: SubscriptionFrame[] = [];
     let ended: string | undefined;

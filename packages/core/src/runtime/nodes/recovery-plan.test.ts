@@ -83,7 +83,7 @@ const yes = () => true;
 const no = () => false;
 const make = { now: new Date(5_000) };
 
-describe("whether a turn goes on", () => {
+describe("whether a turn continues", () => {
   it("begins again where nothing was answered yet", () => {
     const opening: TurnEvent = { type: "user-message", ...ids, text: "Hi" };
     const plan = planToContinue(left([["user", [say("Hi")]]], [opening]), no, { elapsedMs: 30, waitedMs: 0 });
@@ -124,7 +124,7 @@ describe("whether a turn goes on", () => {
     expect(planToContinue(turn, no, none)).toBeUndefined();
   });
 
-  it("goes on with the next step behind committed results and steering, and leaves summaries to the history", () => {
+  it("continues with the next step behind committed results and steering, and leaves summaries to the history", () => {
     const turn = left(
       [
         ["user", [say("Hi")]],

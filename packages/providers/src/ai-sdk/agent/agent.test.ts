@@ -188,7 +188,7 @@ describe("a turn of an agent", () => {
     expect(model.doStreamCalls[2]?.prompt.map(({ role }) => role)).toEqual(["user", "assistant", "user"]);
   });
 
-  it("goes on when nobody reads, or a reader leaves", async () => {
+  it("continues without a reader, or when a reader leaves", async () => {
     const store = createPlainMemoryStore();
     const model = mockModel([...said("t", "a", "b", "c"), finish()]);
     const stream = await new Agent({ model, store }).stream({ threadId: "t1", messages: "go" });

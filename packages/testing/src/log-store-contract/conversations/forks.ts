@@ -25,7 +25,7 @@ function admitted(s: Scenario, newId: string, sending: Sending) {
 /** Cases of logs that share a beginning: by reference, from where a turn was sealed. */
 export const forkCases: readonly TopicCase[] = [
   {
-    name: "a fork has the log up to its point, and both go on by themselves",
+    name: "a fork has the log up to its point, and both continue by themselves",
     async run(s) {
       const id = await turns(s, "a", "b");
       const newId = uniqueId();

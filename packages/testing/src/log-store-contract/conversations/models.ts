@@ -116,7 +116,7 @@ export const modelCases: readonly TopicCase[] = [
     },
   },
   {
-    name: "a fork goes on with the model of the last turn that it shares, or else of its origin",
+    name: "a fork continues with the model of the last turn that it shares, or else of its origin",
     async run(s) {
       const id = uniqueId();
       await turnWith(s, id, { choices: { model: "a/one" } });
@@ -139,7 +139,7 @@ export const modelCases: readonly TopicCase[] = [
     },
   },
   {
-    name: "an imported conversation goes on with the model of its last turn that names one",
+    name: "an imported conversation continues with the model of its last turn that names one",
     async run(s) {
       const id = uniqueId();
       const turns = ["a/one", "b/two", undefined].map((model, index) => {

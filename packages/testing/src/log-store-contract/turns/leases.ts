@@ -391,7 +391,7 @@ export const leaseCases: readonly TopicCase[] = [
     },
   },
   {
-    name: "ending a compaction's lease lets the queue go on, once",
+    name: "ending a compaction's lease lets the queue continue, once",
     async run(s) {
       const { conversationId: id } = await s.turn();
       const end = async (queued: boolean) => {

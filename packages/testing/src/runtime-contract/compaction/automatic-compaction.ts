@@ -21,7 +21,7 @@ function reader(words: number) {
 /** Cases of compaction in the middle of a turn, before a request grows too long. */
 export const automaticCompactionCases: RuntimeTopicCase[] = [
   {
-    name: "a long turn is compacted in its middle, goes on, and can recall what was summed up",
+    name: "a long turn is compacted in its middle, continues, and can recall what was summed up",
     async run(world) {
       const node = await summing(
         world,

@@ -19,7 +19,7 @@ const counting = (_: unknown, index: number) => [text(`Answer ${index + 1}.`)];
  */
 export const forkCases: RuntimeTopicCase[] = [
   {
-    name: "a fork shares the log up to a sealed turn and goes on by itself",
+    name: "a fork shares the log up to a sealed turn and continues by itself",
     async run(world) {
       const node = await world.node({ script: counting });
       const conversationId = await twoTurns(world, node);

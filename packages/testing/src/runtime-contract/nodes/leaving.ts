@@ -7,7 +7,7 @@ import { always, ofType, only, type RuntimeTopicCase, transcript } from "../worl
 /** Cases of a node that shuts down properly: turns finish their step, and other nodes continue them. */
 export const leavingCases: RuntimeTopicCase[] = [
   {
-    name: "a draining node finishes the step, gives the turn back, and another node goes on",
+    name: "a draining node finishes the step, gives the turn back, and another node continues",
     async run(world) {
       const at = gate();
       const here = await world.node({
@@ -79,7 +79,7 @@ export const leavingCases: RuntimeTopicCase[] = [
     },
   },
   {
-    name: "past its deadline a drain seals what exists as interrupted, and the queue goes on elsewhere",
+    name: "past its deadline a drain seals what exists as interrupted, and the queue continues elsewhere",
     async run(world) {
       const here = await world.node({ script: always(text("Endless "), hang()) });
       const conversationId = world.id("c");

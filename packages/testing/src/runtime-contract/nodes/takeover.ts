@@ -53,7 +53,7 @@ async function checkClients(
 /** Cases of nodes that die, lose contact or leave, and of their turns. */
 export const takeoverCases: RuntimeTopicCase[] = [
   {
-    name: "a turn whose node dies in a tool that may be retried goes on elsewhere",
+    name: "a turn whose node dies in a tool that may be retried continues elsewhere",
     async run(world) {
       const at = gate();
       const tool = { ...waiting(at), recovery: "retry" as const };
@@ -235,7 +235,7 @@ export const takeoverCases: RuntimeTopicCase[] = [
     },
   },
   {
-    name: "a turn whose node died while its model was reasoning goes on elsewhere, and keeps what was thought",
+    name: "a turn whose node died while its model was reasoning continues elsewhere, and keeps what was thought",
     async run(world) {
       const at = gate();
       const here = await world.node({

@@ -43,7 +43,7 @@ async function checkGoesOn(world: World, node: TestNode, conversationId: string)
 /** Cases of refused seals: a store that refuses a turn's rows must not keep its conversation open. */
 export const refusedSealCases: RuntimeTopicCase[] = [
   {
-    name: "an answer that is too large for the store is kept as far as it fits, and its conversation goes on",
+    name: "an answer that is too large for the store is kept as far as it fits, and its conversation continues",
     async run(world) {
       const node = await world.node({
         script: (_, index) => (index === 0 ? [text(long, { size: 100 }), usage(3, 4)] : [text("Short.")]),
@@ -143,7 +143,7 @@ export const refusedSealCases: RuntimeTopicCase[] = [
     },
   },
   {
-    name: "a turn that can be taken over but not read is ended all the same",
+    name: "a turn that can be taken over but not read is ended anyway",
     async run(world) {
       const here = await world.node({ script: [[text("Half "), hang()]] });
       const there = await world.node({ script: [[text("Whole.")]] });

@@ -248,7 +248,7 @@ export const turnCases: RuntimeTopicCase[] = [
     },
   },
   {
-    name: "tools that fail, are unknown or get bad arguments answer the model, and the turn goes on",
+    name: "tools that fail, are unknown or get bad arguments answer the model, and the turn continues",
     async run(world) {
       const node = await world.node({
         script: [
@@ -305,7 +305,7 @@ export const turnCases: RuntimeTopicCase[] = [
     },
   },
   {
-    name: "waiting for the last answer can be given up, and the turn goes on",
+    name: "waiting for the last answer can be given up, and the turn continues",
     async run(world) {
       const at = gate();
       const node = await world.node({ script: always(text("A"), pause(at), text("B")) });

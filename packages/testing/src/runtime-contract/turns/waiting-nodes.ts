@@ -58,7 +58,7 @@ export const waitingNodeCases: RuntimeTopicCase[] = [
     },
   },
   {
-    name: "a node that dies while an approved call runs leaves it to the tool's recovery, and what waits goes on waiting",
+    name: "a node that dies while an approved call runs leaves it to the tool's recovery, and what waits keeps waiting",
     async run(world) {
       const ran: string[] = [];
       const at = gate();
@@ -133,7 +133,7 @@ export const waitingNodeCases: RuntimeTopicCase[] = [
     },
   },
   {
-    name: "an answer whose outcome is unknown is given again with the same receipt, and the turn goes on",
+    name: "an answer whose outcome is unknown is given again with the same receipt, and the turn continues",
     async run(world) {
       const ran: string[] = [];
       const node = await world.node({ script: [asks, done], tools: [payment(ran)] });
