@@ -345,7 +345,7 @@ afterAll(async () => {
       `Clients talk over HTTP, event streams and sockets to nodes that are killed (SIGKILL), frozen (SIGSTOP) or lose their database, or whose connections to it go silent, ` +
       `in a scenario with turns, tools, steering, an edited queue, a stop, a compaction and a fork. It was recorded once: ${frames.length} events, ` +
       `${calls.length} writes, ${acknowledgements} acknowledgements. ${long ? "On each ground a node dies before and after every event, before, in and after every write" : "A node dies at every one of them, dealt out to the grounds"}, ` +
-      `and at random moments; often the one that takes over dies too. Then everything that clients were told is held against the log as a new client reads it. ` +
+      `and at random moments; often the one that takes over dies too. Then everything that clients received is compared with the log as a new client reads it. ` +
       `A second scenario is about decisions: calls that people allow, deny and change, two of them at once through two nodes, a stop while a turn waits, and questions, from the model and from a tool that runs. ` +
       `It has ${decided.frames.length} events, ${decided.calls.length} writes and ${decided.acknowledgements} acknowledgements, and nodes die at each of them as well. ` +
       `A third one is about files: uploads, messages with files in the log and in the queue, the same bytes again, an upload that is never sent, a fork, and conversations that are removed. ` +

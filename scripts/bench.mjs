@@ -4,8 +4,8 @@ import { install, root, runNode } from "./install.mjs";
 import { explain, setup } from "./setup.mjs";
 
 async function bench(args) {
-  const onlyTells = args.some((arg) => ["--help", "-h", "--list"].includes(arg));
-  if (!onlyTells) {
+  const onlyPrints = args.some((arg) => ["--help", "-h", "--list"].includes(arg));
+  if (!onlyPrints) {
     const quiet = args.includes("--json");
     await setup({ quiet });
     await install(join(root, "bench"), { quiet });

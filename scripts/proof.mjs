@@ -59,7 +59,7 @@ async function main() {
       return code === 0 ? 1 : code;
     }
     const result = JSON.parse(readFileSync(file, "utf8"));
-    tell(result);
+    print(result);
     if (args.page) {
       const command = `npm run proof:${args.name}${args.long ? " -- --long" : ""}`;
       writeSection(args.name, result.title, command, sectionLines(result));
@@ -84,7 +84,7 @@ function sectionLines({ about, tables, statements }) {
   ];
 }
 
-function tell({ title, about, tables, statements }) {
+function print({ title, about, tables, statements }) {
   console.log(`\n${title}\n${about}`);
   for (const table of tables) {
     if (table.title) console.log(`\n${table.title}`);

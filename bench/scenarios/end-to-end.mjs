@@ -98,23 +98,23 @@ function contestants({ databaseUrl, folder }) {
  */
 async function ask(client, { answers, parallel, deltas }) {
   let left = answers;
-  let heard = 0;
+  let received = 0;
   let characters = 0;
   const worker = async () => {
     while (left-- > 0)
       await client.ask((delta) => {
-        heard += 1;
+        received += 1;
         characters += delta.length;
       });
   };
   await Promise.all(Array.from({ length: parallel }, worker));
   let expected = 0;
   for (let n = 0; n < deltas; n++) expected += deltaText(n).length;
-  if (heard > answers * deltas || characters !== answers * expected)
+  if (received > answers * deltas || characters !== answers * expected)
     throw new Error(
-      `${heard} of ${answers * deltas} deltas, ${characters} of ${answers * expected} characters`,
+      `${received} of ${answers * deltas} deltas, ${characters} of ${answers * expected} characters`,
     );
-  return heard / (answers * deltas);
+  return received / (answers * deltas);
 }
 
 /** Requests answers as in the measurement, from all at the same time if they are paced. */

@@ -23,14 +23,14 @@ async function stretch({ server: name, options, go, subscribe }, { sockets, perS
         await startChild("./fan-out-clients.mjs", "follow", { url: server.url, sockets: count, subscribe }),
       );
     await go(server.url);
-    const heardBefore = await allHeard(clients, sockets * warmUp);
+    const receivedBefore = await allReceived(clients, sockets * warmUp);
     const before = await server.figures("gc");
     const startedAt = performance.now();
     await go(server.url);
-    const heard = (await allHeard(clients, sockets * (warmUp + deltas))) - heardBefore;
+    const received = (await allReceived(clients, sockets * (warmUp + deltas))) - receivedBefore;
     const seconds = (performance.now() - startedAt) / 1_000;
     const after = await server.figures();
-    return { us: (after.cpuUs - before.cpuUs) / heard, perSecond: heard / seconds };
+    return { us: (after.cpuUs - before.cpuUs) / received, perSecond: received / seconds };
   } finally {
     for (const client of clients) await client.stop();
     await server.stop();
@@ -41,17 +41,18 @@ async function stretch({ server: name, options, go, subscribe }, { sockets, perS
  * Waits until every socket has received every delta; throws if deliveries stop before that. Returns the
  * number of messages: a turn has some of its own, which are deliveries like the others.
  */
-async function allHeard(clients, wanted) {
+async function allReceived(clients, wanted) {
   let last = -1;
   let since = performance.now();
   for (;;) {
-    const answers = await Promise.all(clients.map((client) => client.figures("heard")));
-    const heard = answers.reduce((sum, answer) => sum + answer.deltas, 0);
-    if (heard === wanted) return answers.reduce((sum, answer) => sum + answer.messages, 0);
-    if (heard > wanted) throw new Error(`${heard} deliveries instead of ${wanted}`);
-    if (heard !== last) since = performance.now();
-    if (performance.now() - since > 30_000) throw new Error(`${heard} of ${wanted} deliveries, and no more`);
-    last = heard;
+    const answers = await Promise.all(clients.map((client) => client.figures("received")));
+    const received = answers.reduce((sum, answer) => sum + answer.deltas, 0);
+    if (received === wanted) return answers.reduce((sum, answer) => sum + answer.messages, 0);
+    if (received > wanted) throw new Error(`${received} deliveries instead of ${wanted}`);
+    if (received !== last) since = performance.now();
+    if (performance.now() - since > 30_000)
+      throw new Error(`${received} of ${wanted} deliveries, and no more`);
+    last = received;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }

@@ -52,7 +52,7 @@ async function join(owner, conversationId, { deltas, rounds }) {
     });
     times.push(performance.now() - startedAt);
     if (characters !== deltas * PIECE.length || bytes === 0)
-      throw new Error(`${characters} characters were told to a late reader`);
+      throw new Error(`${characters} characters were sent to a late reader`);
   }
   return { time: median(times), events };
 }
@@ -110,7 +110,7 @@ function replayByHand(deltas) {
     const startedAt = performance.now();
     let bytes = 0;
     for (const event of events) bytes += Buffer.byteLength(JSON.stringify(event));
-    if (bytes === 0) throw new Error("nothing was told");
+    if (bytes === 0) throw new Error("nothing was encoded");
     return performance.now() - startedAt;
   });
   return { time: median(times), events: deltas };
@@ -122,7 +122,7 @@ function textByHand(deltas) {
   const times = Array.from({ length: 50 }, () => {
     const startedAt = performance.now();
     const text = JSON.stringify({ type: "chat.delta", event: { type: "text-delta", delta } });
-    if (Buffer.byteLength(text) === 0) throw new Error("nothing was told");
+    if (Buffer.byteLength(text) === 0) throw new Error("nothing was encoded");
     return performance.now() - startedAt;
   });
   return { time: median(times), events: 1 };
@@ -153,7 +153,7 @@ export const scenario = {
       const most = Math.max(long.own.events, long.other?.events ?? 0);
       return [
         {
-          title: "time and events until all is told, frames encoded as JSON",
+          title: "time and events until everything is sent, frames encoded as JSON",
           columns: ["", ...lengths.map((deltas) => `${deltas} deltas`)],
           rows: [
             row("the text by hand, in memory", "text"),

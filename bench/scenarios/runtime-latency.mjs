@@ -14,10 +14,10 @@ async function manyWatchers(lib, watchers, deltas) {
   });
   const { node, owner } = await openNode(lib, provider);
   await owner.create({ id: "many" });
-  let heard = 0;
+  let received = 0;
   const sealed = Array.from({ length: watchers }, () =>
     follow(owner, "many", isEvent("turn-sealed"), (frame) => {
-      if (frame.event?.type === "text-delta") heard += 1;
+      if (frame.event?.type === "text-delta") received += 1;
     }),
   );
   await delay(50);
@@ -25,9 +25,10 @@ async function manyWatchers(lib, watchers, deltas) {
   await owner.send({ conversationId: "many", message: "go" });
   await Promise.all(sealed);
   const { user, system } = process.cpuUsage(before);
-  if (heard !== watchers * deltas) throw new Error(`${heard} of ${watchers * deltas} deltas were heard`);
+  if (received !== watchers * deltas)
+    throw new Error(`${received} of ${watchers * deltas} deltas were received`);
   await node.close();
-  return (user + system) / heard;
+  return (user + system) / received;
 }
 
 /** Measures the delay of the first token between the provider and a watcher, from the send on. */

@@ -50,14 +50,14 @@ async function measureTurns(postgres, { sockets, turns, name }) {
     await sleep(1_000);
     const before = await server.figures("statements");
     const cpuBefore = await server.figures();
-    const heardBefore = await clients.figures("heard");
+    const receivedBefore = await clients.figures("received");
     const times = [];
     for (let turn = 0; turn < turns; turn += 1) times.push(await talker.turn("measured"));
     const { cpuUs } = await server.figures();
     // The remaining reads and messages of the turns, but not the polls of a long idle period.
     await sleep(500);
     const after = await server.figures("statements");
-    const heard = await clients.figures("heard");
+    const received = await clients.figures("received");
     times.sort((left, right) => left - right);
     return {
       sockets,
@@ -65,7 +65,7 @@ async function measureTurns(postgres, { sockets, turns, name }) {
       p95: times[Math.floor(times.length * 0.95)],
       cpuMs: (cpuUs - cpuBefore.cpuUs) / 1_000 / turns,
       statements: (after.statements - before.statements) / turns,
-      heard: others === 0 ? 0 : (heard.messages - heardBefore.messages) / others,
+      received: others === 0 ? 0 : (received.messages - receivedBefore.messages) / others,
     };
   } finally {
     await clients?.stop();
@@ -99,7 +99,7 @@ async function growth(postgres, { quick, log }) {
       `${(each.median / alone.median).toFixed(2)}x`,
       ms(each.cpuMs),
       each.statements.toFixed(1),
-      Math.round(each.heard),
+      Math.round(each.received),
     ]),
     statements: [
       ...grown.map(({ sockets, median: taken }) => {

@@ -138,7 +138,7 @@ async function openRuntime({ messages, runtime, testing, clock }, deltas) {
 
 export const scenario = {
   name: "turn-loop",
-  title: "one delta of an answer, from the provider's stream to whoever listens",
+  title: "one delta of an answer, from the provider's stream to its readers",
   unit: "delta",
   cases: [
     {

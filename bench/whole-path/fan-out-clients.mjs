@@ -17,7 +17,7 @@ export async function follow({ url, sockets, subscribe }) {
   // A subscription is not acknowledged if nothing runs; the server has processed it by then.
   if (subscribe !== undefined) await new Promise((resolve) => setTimeout(resolve, 1_000));
   process.on("message", ({ ask }) => {
-    if (ask === "heard") process.send({ deltas, messages });
+    if (ask === "received") process.send({ deltas, messages });
   });
   return sockets;
 }

@@ -18,7 +18,7 @@ export async function stay({ url, sockets, secrets: file }) {
     );
   }
   process.on("message", ({ ask }) => {
-    if (ask === "heard") process.send({ messages });
+    if (ask === "received") process.send({ messages });
   });
   return sockets;
 }

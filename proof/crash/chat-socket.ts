@@ -20,13 +20,13 @@ export class ChatSocket {
   readonly #socket: WebSocket;
   readonly #asked = new Map<string, Asked>();
   #pongs: (() => void)[] = [];
-  #heardAt = performance.now();
+  #receivedAt = performance.now();
   readonly #pings: NodeJS.Timeout;
 
   private constructor(socket: WebSocket, patienceMs: number) {
     this.#socket = socket;
     socket.on("message", (data) => {
-      this.#heardAt = performance.now();
+      this.#receivedAt = performance.now();
       const message = JSON.parse(String(data)) as WsServerMessage | WsServerMessage[];
       for (const each of Array.isArray(message) ? message : [message]) this.#take(each);
     });
@@ -39,7 +39,7 @@ export class ChatSocket {
       this.onClosed();
     });
     this.#pings = setInterval(() => {
-      if (performance.now() > this.#heardAt + patienceMs) this.close();
+      if (performance.now() > this.#receivedAt + patienceMs) this.close();
       else this.say({ type: "ping" });
     }, pingMs);
   }

@@ -265,13 +265,13 @@ async function checkSettings(stage: Stage, talker: Talker): Promise<Finding[]> {
 /** Counts the acknowledgements of a client. */
 function factsIn({ book, settings }: Talker): number {
   const messages = [...book.sent.values()];
-  const told = (isSo: (message: SentMessage) => boolean) => messages.filter(isSo).length;
+  const count = (isSo: (message: SentMessage) => boolean) => messages.filter(isSo).length;
   let chunks = 0;
   for (const committed of book.committed.values()) chunks += committed.size;
   return (
-    told(({ receipt }) => receipt !== undefined) +
-    told(({ edits }) => edits?.some(({ isDone }) => isDone) === true) +
-    told(({ removal }) => removal === "done") +
+    count(({ receipt }) => receipt !== undefined) +
+    count(({ edits }) => edits?.some(({ isDone }) => isDone) === true) +
+    count(({ removal }) => removal === "done") +
     book.compactions.filter(({ outcome }) => outcome === "done").length +
     book.results.size +
     book.steered.size +

@@ -11,7 +11,7 @@ import { type Follower, followOnSocket, followOnStream } from "./follow.js";
 import { lookAgain } from "./http-log.js";
 import type { Nodes } from "./nodes.js";
 import { Page } from "./page.js";
-import { Told } from "./told.js";
+import { Received } from "./received.js";
 import { isRefusedWith, stuckMs, untilAnswered } from "./until-answered.js";
 import { Uploader } from "./uploader.js";
 
@@ -48,7 +48,7 @@ export class Talker {
   readonly #followers: Follower[] = [];
   readonly #page: Page;
   readonly #ways = new Map<string, Way>();
-  readonly #told = new Told(this.book, stuckMs);
+  readonly #received = new Received(this.book, stuckMs);
   readonly #decider: Decider;
   #count = 0;
 
@@ -79,7 +79,7 @@ export class Talker {
     );
     this.#follow(this.conversationId, followOnSocket);
     this.#follow(this.conversationId, followOnStream);
-    await this.#told.until("the followers are there", () =>
+    await this.#received.until("the followers are there", () =>
       this.#followers.every(({ viewer }) => viewer.frames.length > 0),
     );
   }
@@ -284,23 +284,25 @@ export class Talker {
 
   /** Resolves when a tool works on a message, or when its turn is over and it never will. */
   async untilWorking(message: SentMessage, tool: string): Promise<void> {
-    const isSo = () => this.#told.isWorking(message, tool) || this.#told.isSealed(message);
-    await this.#told.until(`${tool} works on ${message.messageId}`, isSo);
+    const isSo = () => this.#received.isWorking(message, tool) || this.#received.isSealed(message);
+    await this.#received.until(`${tool} works on ${message.messageId}`, isSo);
   }
 
   /** Resolves when a message's turn is sealed, by the events that followers received. */
   async untilSealed(message: SentMessage): Promise<void> {
-    await this.#told.until(`the turn of ${message.messageId} is sealed`, () => this.#told.isSealed(message));
+    await this.#received.until(`the turn of ${message.messageId} is sealed`, () =>
+      this.#received.isSealed(message),
+    );
   }
 
   /** Decides on all requests of a message's turn, until it is sealed. */
   async decideAll(message: SentMessage): Promise<void> {
-    await this.#decider.decideUntil(() => this.#told.isSealed(message));
+    await this.#decider.decideUntil(() => this.#received.isSealed(message));
   }
 
   /** Decides on the first request of a message's turn. */
   async decideOnce(message: SentMessage): Promise<void> {
-    await this.#decider.decideOnce(() => this.#told.isSealed(message));
+    await this.#decider.decideOnce(() => this.#received.isSealed(message));
   }
 
   /** Sends the newest messages again, the way they were sent, and returns the answers that differ. */
@@ -361,7 +363,7 @@ export class Talker {
             if (event.type === "user-message")
               message.receipt = { ...receiptOf(message), turnId: event.turnId };
             this.book.note(event);
-            this.#told.event(event);
+            this.#received.event(event);
           },
         },
       ),
@@ -422,7 +424,7 @@ export class Talker {
     const viewer = this.book.view(conversationId);
     const take = (frame: SubscriptionFrame) => {
       this.book.take(viewer, frame);
-      this.#told.frame(frame);
+      this.#received.frame(frame);
     };
     this.#followers.push(follow(this.#nodes, viewer, take));
   }

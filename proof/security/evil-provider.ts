@@ -42,9 +42,9 @@ export async function openEvilProvider(secrets: Secrets): Promise<EvilProvider> 
   const server = createServer(async (request, response) => {
     let body = "";
     for await (const piece of request) body += String(piece);
-    const told = `You sent ${JSON.stringify(request.headers)}`;
-    received.push(told);
-    fail(request, response, failureIn(body), told);
+    const echo = `You sent ${JSON.stringify(request.headers)}`;
+    received.push(echo);
+    fail(request, response, failureIn(body), echo);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -88,26 +88,26 @@ function failureIn(body: string): Failure {
   return failures.findLast((each) => body.includes(`fail-${each}`)) ?? "400";
 }
 
-function fail(request: IncomingMessage, response: ServerResponse, how: Failure, told: string): void {
+function fail(request: IncomingMessage, response: ServerResponse, how: Failure, echo: string): void {
   const payload = JSON.stringify({
     type: "error",
-    error: { type: "invalid_request_error", code: told.slice(0, 3_000), message: told },
+    error: { type: "invalid_request_error", code: echo.slice(0, 3_000), message: echo },
   });
   const json = { "content-type": "application/json" };
   switch (how) {
     case "html":
-      response.writeHead(502, { "content-type": "text/html" }).end(`<h1>${told}</h1>`);
+      response.writeHead(502, { "content-type": "text/html" }).end(`<h1>${echo}</h1>`);
       return;
     case "event":
       response.writeHead(200, { "content-type": "text/event-stream" });
       response.end(`event: error\ndata: ${payload}\n\n`);
       return;
     case "garbage":
-      response.writeHead(200, { "content-type": "text/event-stream" }).end(`data: ${told}\n\n`);
+      response.writeHead(200, { "content-type": "text/event-stream" }).end(`data: ${echo}\n\n`);
       return;
     case "cut":
       response.writeHead(200, { "content-type": "text/event-stream" });
-      response.write(`: ${told}\n\n`, () => request.socket.destroy());
+      response.write(`: ${echo}\n\n`, () => request.socket.destroy());
       return;
     default:
       response.writeHead(Number(how), { ...json, "x-request-id": "r1" }).end(payload);

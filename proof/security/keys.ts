@@ -60,7 +60,7 @@ export async function attackWithWrongKeys(stand: Stand, area: Area, secrets: Sec
   }
   for (const [protocol, answers] of Object.entries(shapes)) {
     area.attempt(
-      `wrong keys can be told apart by their ${answers.size} answers of ${protocol}'s API`,
+      `wrong keys can be distinguished by their ${answers.size} answers of ${protocol}'s API`,
       answers.size <= 1,
       [...answers.values()].slice(0, 3).join(", "),
     );
@@ -244,7 +244,7 @@ export async function guessKeys(area: Area, weak: boolean): Promise<void> {
           );
       }
       const same = await stand.call({ path: "/me", key: right });
-      area.control("whoever has a key still gets in", same.status === 200, same.text);
+      area.control("the owner of a key still gets in", same.status === 200, same.text);
     } finally {
       await stand.close();
     }

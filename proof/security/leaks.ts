@@ -51,7 +51,7 @@ export function indiscreetTool(secrets: Secrets): Tool<{ note: string; breaks?: 
     description: "Knows too much",
     execute({ note, breaks }, { output }) {
       output(answer);
-      if (breaks) throw new Error(`I was told ${note} and say ${answer}`);
+      if (breaks) throw new Error(`I received ${note} and answer ${answer}`);
       return answer;
     },
   };
@@ -129,8 +129,8 @@ export async function huntLeaks(
   }
   stranger.send({ type: "ping" });
   await stranger.next("pong");
-  search("what a stranger's socket heard", JSON.stringify(stranger.messages));
-  search("what the owner's socket heard", JSON.stringify(owner.messages), credentials);
+  search("what a stranger's socket received", JSON.stringify(stranger.messages));
+  search("what the owner's socket received", JSON.stringify(owner.messages), credentials);
   search("the traces", parts.spans.text());
   area.control("there are traces", parts.spans.text().includes("invoke_agent"));
   // Lines of streams are logged when these are over.
@@ -211,7 +211,7 @@ function clumsyRequests(secrets: Secrets, key: string): readonly (readonly [stri
     headers,
     body,
   });
-  const told = () => secrets.make("a message");
+  const secret = () => secrets.make("a message");
   return [
     ["a wrong key", { path: "/me", key: header() }],
     ["a wrong cookie", { path: "/me", headers: { cookie: `parley_login=${header()}; other=${header()}` } }],
@@ -229,17 +229,23 @@ function clumsyRequests(secrets: Secrets, key: string): readonly (readonly [stri
       { path: "/me", headers: { origin: `https://${header()}.example`, cookie: header() } },
     ],
     ["a foreign host", { path: "/me", headers: { host: `${header()}.example` } }],
-    ["broken JSON", post("/chat", `{"message":"${told()}`)],
-    ["a wrong field", post("/chat", JSON.stringify({ message: [told()], conversationId: `${told()} !` }))],
-    ["an unknown model", post("/chat", JSON.stringify({ message: told(), model: told() }))],
-    ["a wrong effort", post("/chat", JSON.stringify({ message: told(), reasoningEffort: told() }))],
-    ["another content type", post("/chat", told(), { "content-type": `text/${header()}` })],
+    ["broken JSON", post("/chat", `{"message":"${secret()}`)],
+    [
+      "a wrong field",
+      post("/chat", JSON.stringify({ message: [secret()], conversationId: `${secret()} !` })),
+    ],
+    ["an unknown model", post("/chat", JSON.stringify({ message: secret(), model: secret() }))],
+    ["a wrong effort", post("/chat", JSON.stringify({ message: secret(), reasoningEffort: secret() }))],
+    ["another content type", post("/chat", secret(), { "content-type": `text/${header()}` })],
     ["a login with a wrong key", post("/login", JSON.stringify({ key: header() }))],
     ["a login with a wrong field", post("/login", JSON.stringify({ key: [header()] }))],
-    ["a wrong import", post("/import", `{"type":"${told()}"}\n`, { "content-type": "application/x-ndjson" })],
-    ["a broken import", post("/import", `{${told()}`, { "content-type": "application/x-ndjson" })],
+    [
+      "a wrong import",
+      post("/import", `{"type":"${secret()}"}\n`, { "content-type": "application/x-ndjson" }),
+    ],
+    ["a broken import", post("/import", `{${secret()}`, { "content-type": "application/x-ndjson" })],
     ["a wrong scope", post("/keys", JSON.stringify({ owner: "x", scopes: [header()] }))],
-    ["a wrong cursor", { path: `/conversations/gossip-tools/events?cursor=${told()}`, key }],
+    ["a wrong cursor", { path: `/conversations/gossip-tools/events?cursor=${secret()}`, key }],
     [
       "a wrong last event",
       {
@@ -247,17 +253,17 @@ function clumsyRequests(secrets: Secrets, key: string): readonly (readonly [stri
         headers: { "last-event-id": header() },
       },
     ],
-    ["a wrong method", { method: "PATCH", path: "/chat", key, headers: json, body: `"${told()}"` }],
+    ["a wrong method", { method: "PATCH", path: "/chat", key, headers: json, body: `"${secret()}"` }],
   ];
 }
 
 function clumsyFrames(secrets: Secrets): string[] {
-  const told = () => secrets.make("a message");
+  const secret = () => secrets.make("a message");
   return [
-    `{"type":"${told()}"}`,
-    `{${told()}`,
-    JSON.stringify({ type: "chat.send", message: told(), model: told() }),
-    JSON.stringify({ type: "chat.send", message: [told()] }),
-    JSON.stringify({ type: "subscribe", surfaceId: told() }),
+    `{"type":"${secret()}"}`,
+    `{${secret()}`,
+    JSON.stringify({ type: "chat.send", message: secret(), model: secret() }),
+    JSON.stringify({ type: "chat.send", message: [secret()] }),
+    JSON.stringify({ type: "subscribe", surfaceId: secret() }),
   ];
 }

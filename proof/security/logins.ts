@@ -139,7 +139,7 @@ export async function floodLogins(area: Area, weak: boolean): Promise<void> {
       `${taken}`,
     );
     const answer = await login(stand, right);
-    area.control("whoever has a key gets in by the same address", answer.status === 200, answer.text);
+    area.control("the owner of a key gets in by the same address", answer.status === 200, answer.text);
   } finally {
     await stand.close();
   }

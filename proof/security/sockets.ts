@@ -7,7 +7,7 @@ import type { Secrets } from "./secrets.js";
 import type { Stand } from "./stand.js";
 
 type MessageType = WsClientMessage["type"];
-type Told = Extract<WsServerMessage, { type: "chat.error" | "error" }>;
+type Refusal = Extract<WsServerMessage, { type: "chat.error" | "error" }>;
 
 /** Every message that a client can send, about a conversation. A new kind of message does not compile until it is here. */
 const messages: {
@@ -65,7 +65,11 @@ export async function attackBySocket(
         // removal.
         const maker = making.has(type) ? await stand.socket({ key: thief.key }) : undefined;
         await maker?.next("catalog");
-        const refusal = await tell(maker ?? socket, message, silent.has(type) ? undefined : patienceMs);
+        const refusal = await sendAndRead(
+          maker ?? socket,
+          message,
+          silent.has(type) ? undefined : patienceMs,
+        );
         maker?.raw.terminate();
         if (silent.has(type)) area.attempt(what, refusal === undefined, JSON.stringify(refusal));
         else if (making.has(type)) {
@@ -73,7 +77,7 @@ export async function attackBySocket(
           await stand.call({ method: "DELETE", path: `/conversations/${victim}`, key: thief.key });
         } else {
           const other = messages[type](unknown)[index];
-          const nobodys = other === undefined ? undefined : await tell(socket, other, patienceMs);
+          const nobodys = other === undefined ? undefined : await sendAndRead(socket, other, patienceMs);
           const isSame =
             refusal !== undefined &&
             JSON.stringify(refusal).replaceAll(victim, "<id>") ===
@@ -90,7 +94,7 @@ export async function attackBySocket(
     "the house is not as it was",
   );
   await eavesdrop(stand, house, socket, area);
-  area.searched("what the thief's socket heard", secrets.findIn(JSON.stringify(socket.messages)));
+  area.searched("what the thief's socket received", secrets.findIn(JSON.stringify(socket.messages)));
   socket.raw.terminate();
 
   const honest = await stand.socket({ key: house.key });
@@ -109,8 +113,8 @@ async function eavesdrop(stand: Stand, house: Household, thief: TestSocket, area
   const id = `${house.owner}-noise`;
   // A push is received once the socket's watch has started, which the first of these shows.
   await me.create({ id, title: "noise" });
-  const heard = await within(own.next("conversation.updated"), 10_000);
-  area.control("the owner's socket hears of a new conversation", heard !== undefined);
+  const created = await within(own.next("conversation.updated"), 10_000);
+  area.control("the owner's socket receives a new conversation", created !== undefined);
   own.send({ type: "chat.subscribe", conversationId: id });
   await me.send({ conversationId: id, message: "wait a moment" });
   await me.queue.add({ conversationId: id, message: "later", mode: "queue" });
@@ -130,25 +134,26 @@ async function eavesdrop(stand: Stand, house: Household, thief: TestSocket, area
     own.next("conversation.removed", ({ conversationId }) => conversationId === id),
     10_000,
   );
-  area.control("the owner's socket hears of the end", gone !== undefined);
+  area.control("the owner's socket receives the end", gone !== undefined);
   thief.send({ type: "ping" });
   await thief.next("pong");
   const pushed = thief.messages.slice(from).filter(({ type }) => type !== "pong");
   const acts = own.messages.length;
   for (let act = 0; act < acts; act += 1) area.attempts += 1;
-  if (pushed.length > 0) area.accepted.push(`${area.name}: heard ${JSON.stringify(pushed[0]).slice(0, 200)}`);
+  if (pushed.length > 0)
+    area.accepted.push(`${area.name}: received ${JSON.stringify(pushed[0]).slice(0, 200)}`);
   own.raw.terminate();
 }
 
 /** Sends a message, and returns the refusal it gets in time. Without a time none is expected, and a ping follows. */
-async function tell(
+async function sendAndRead(
   socket: TestSocket,
   message: WsClientMessage,
   patienceMs: number | undefined,
-): Promise<Told | undefined> {
+): Promise<Refusal | undefined> {
   const from = socket.messages.length;
-  const isRefusal = (told: WsServerMessage): told is Told =>
-    told.type === "chat.error" || told.type === "error";
+  const isRefusal = (answer: WsServerMessage): answer is Refusal =>
+    answer.type === "chat.error" || answer.type === "error";
   // Pushes about the owner's own actions come beside the answers.
   const isAnswer = ({ type }: WsServerMessage) => type !== "pong" && !type.startsWith("conversation.");
   socket.send(message);

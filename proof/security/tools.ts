@@ -79,8 +79,8 @@ export async function attackFiles(
       area.attempt(what, answer?.isError === true, answer?.text);
       area.searched(`the answer to ${what}`, secrets.findIn(answer?.text ?? "", ["a file"]));
       // Nor does it learn where on this machine the folder is, unless the model named it itself.
-      const tells = answer?.text.includes(folder.base) === true && !input.path.includes(folder.base);
-      area.attempt(`${what} tells the folder's place`, !tells, answer?.text);
+      const reveals = answer?.text.includes(folder.base) === true && !input.path.includes(folder.base);
+      area.attempt(`${what} reveals the folder's place`, !reveals, answer?.text);
     }
     const [note, list] = await askModel(stand, [
       { tool: "read_file", input: { path: `${from}inside/a.md` } },

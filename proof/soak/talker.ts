@@ -177,11 +177,11 @@ export class Talker {
     socket.on("error", () => {});
     await new Promise((resolve) => socket.once("open", resolve));
     const wanted = this.#random.between(1, 20);
-    let heard = 0;
+    let received = 0;
     const enough = new Promise<void>((resolve) => {
       socket.on("message", () => {
-        heard += 1;
-        if (heard > wanted) resolve();
+        received += 1;
+        if (received > wanted) resolve();
       });
       socket.once("close", () => resolve());
     });

@@ -207,8 +207,8 @@ export class Book {
     switch (event.type) {
       case "tool-result": {
         const { conversationId, turnId, messageId, content, isError } = event;
-        const told = { conversationId, turnId, messageId, content, isError };
-        this.#once(this.results, event.toolCallId, told, `the result of ${event.toolCallId}`);
+        const result = { conversationId, turnId, messageId, content, isError };
+        this.#once(this.results, event.toolCallId, result, `the result of ${event.toolCallId}`);
         return;
       }
       case "steering":
@@ -217,8 +217,8 @@ export class Book {
         return;
       case "turn-sealed": {
         const { conversationId, firstSeq, lastSeq, reason } = event;
-        const told = { conversationId, firstSeq, lastSeq, reason };
-        this.#once(this.sealed, event.turnId, told, `the seal of ${event.turnId}`);
+        const seal = { conversationId, firstSeq, lastSeq, reason };
+        this.#once(this.sealed, event.turnId, seal, `the seal of ${event.turnId}`);
         return;
       }
       default:
@@ -231,7 +231,7 @@ export class Book {
     if (before === undefined) known.set(key, value);
     else if (JSON.stringify(before) !== JSON.stringify(value)) {
       this.contradictions.push(
-        `${what}: told as ${JSON.stringify(before)}, then as ${JSON.stringify(value)}`,
+        `${what}: received as ${JSON.stringify(before)}, then as ${JSON.stringify(value)}`,
       );
     }
   }

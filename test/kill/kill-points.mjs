@@ -116,10 +116,15 @@ export class KillPoints {
       const value = await made;
       // A call that was answered before its point was reached has at least not reported its result.
       if (point !== undefined && point.when !== "before") this.#strike();
-      this.#report({ type: "store", method, ...told(method, args, value) });
+      this.#report({ type: "store", method, ...fieldsOf(method, args, value) });
       return value;
     } catch (error) {
-      this.#report({ type: "store", method, ...told(method, args), refused: error.code ?? String(error) });
+      this.#report({
+        type: "store",
+        method,
+        ...fieldsOf(method, args),
+        refused: error.code ?? String(error),
+      });
       throw error;
     }
   }
@@ -168,7 +173,7 @@ export class KillPoints {
 }
 
 /** Returns the fields of a call that the parent needs. */
-function told(method, args, value) {
+function fieldsOf(method, args, value) {
   if (method === "flushJournal") {
     return {
       batches: args[0].map(({ turnId, fence, firstN, count }, index) => ({

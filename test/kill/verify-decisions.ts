@@ -49,11 +49,12 @@ export function checkDecisions(
   for (const requestId of requests.keys()) {
     if (!responses.has(requestId)) find("decision", `${requestId} has no response`);
   }
-  for (const [requestId, told] of book.decisions) {
-    if (told.conversationId !== conversationId) continue;
+  for (const [requestId, received] of book.decisions) {
+    if (received.conversationId !== conversationId) continue;
     const kept = responses.get(requestId);
     const is = kept === undefined ? "nothing" : JSON.stringify(stableValue(kept.entry));
-    if (is !== told.response) find("decision", `${requestId} was decided as ${told.response} and is ${is}`);
+    if (is !== received.response)
+      find("decision", `${requestId} was decided as ${received.response} and is ${is}`);
   }
   const approvals = new Map<string, Logged<InputResponseEntry>>();
   for (const [requestId, logged] of responses) {

@@ -132,7 +132,7 @@ describe("the client's book", () => {
     "a call without a result": [logWith((chunks) => chunks.splice(2, 1)), "call m1.0.0 has no result"],
     "a result that was published and is gone": [
       logWith((chunks) => chunks.splice(2, 1)),
-      "the result of m1.0.0 was told and is gone",
+      "the result of m1.0.0 was received and is gone",
     ],
     "a second result": [
       logWith((chunks) => chunks.push({ ...(chunks[2] as StoredChunk), seq: 5 })),
@@ -142,7 +142,7 @@ describe("the client's book", () => {
       logWith((chunks) => {
         chunks[3] = { ...(chunks[3] as StoredChunk), chunk: { type: "text", text: "one three" } };
       }),
-      "seq 4 was told as",
+      "seq 4 was received as",
     ],
     "a turn that goes on behind another": [
       logWith((chunks) => {
@@ -185,7 +185,7 @@ describe("the client's book", () => {
 
   it("notices a turn that was reported to have ended otherwise", async () => {
     const problems = await verify(fullBook(), nodeWith(healthyLog(), { reason: "interrupted" }));
-    expect(problems.join("\n")).toContain("turn t1 was told to be sealed as");
+    expect(problems.join("\n")).toContain("turn t1 was reported as sealed with");
   });
 
   it("notices a text that was written down and is shorter now", async () => {
@@ -234,6 +234,6 @@ describe("the client's book", () => {
       reason: "error",
     };
     book.take(viewer, { type: "chat.delta", cursor: "4", event } as never);
-    expect((await verify(book, nodeWith(healthyLog()))).join("\n")).toContain("the seal of t1: told as");
+    expect((await verify(book, nodeWith(healthyLog()))).join("\n")).toContain("the seal of t1: received as");
   });
 });

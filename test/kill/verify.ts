@@ -120,7 +120,7 @@ function* checkBytes(
 ): Iterable<Finding> {
   for (const [seq, bytes] of committed ?? []) {
     const now = JSON.stringify(chunks[seq - 1]);
-    if (now !== bytes) yield lost(`seq ${seq} was told as ${bytes} and is ${now}`);
+    if (now !== bytes) yield lost(`seq ${seq} was received as ${bytes} and is ${now}`);
   }
 }
 
@@ -158,7 +158,7 @@ function* checkMessages(
     }
     const steered = book.steered.get(messageId);
     if (steered !== undefined && row?.turnId !== steered) {
-      yield lost(`message ${messageId} was told to steer ${steered} and is in ${row?.turnId}`);
+      yield lost(`message ${messageId} was reported to steer ${steered} and is in ${row?.turnId}`);
     }
   }
   for (const { messageId = "", seq } of rows) {
@@ -225,12 +225,12 @@ function* checkCalls(book: Book, conversationId: string, chunks: readonly Stored
     if (name === "once" && times > 1) yield doubled(`${name} ran ${times} times for call ${id}`);
     if (!calls.has(id)) yield lost(`${name} was started for a call ${id} that is not in the log`);
   }
-  for (const [id, told] of book.results) {
-    if (told.conversationId !== conversationId) continue;
+  for (const [id, received] of book.results) {
+    if (received.conversationId !== conversationId) continue;
     const kept = results.get(id);
-    if (kept?.chunk.type !== "tool-result") yield lost(`the result of ${id} was told and is gone`);
-    else if (kept.chunk.content !== told.content || kept.messageId !== told.messageId) {
-      yield lost(`the result of ${id} was told as "${told.content}" and is "${kept.chunk.content}"`);
+    if (kept?.chunk.type !== "tool-result") yield lost(`the result of ${id} was received and is gone`);
+    else if (kept.chunk.content !== received.content || kept.messageId !== received.messageId) {
+      yield lost(`the result of ${id} was received as "${received.content}" and is "${kept.chunk.content}"`);
     }
   }
 }
@@ -258,14 +258,14 @@ function* checkTurns(
     else if (metrics?.reason !== reason)
       yield lost(`turn ${turnId} ended with ${reason}, its metrics say ${metrics?.reason}`);
   }
-  for (const [turnId, told] of book.sealed) {
-    if (told.conversationId !== conversationId) continue;
+  for (const [turnId, received] of book.sealed) {
+    if (received.conversationId !== conversationId) continue;
     const rows = chunks.filter((chunk) => chunk.turnId === turnId);
     const is = { reason: turns.get(turnId)?.reason, firstSeq: rows[0]?.seq, lastSeq: rows.at(-1)?.seq };
-    const was = { reason: told.reason, firstSeq: told.firstSeq, lastSeq: told.lastSeq };
+    const was = { reason: received.reason, firstSeq: received.firstSeq, lastSeq: received.lastSeq };
     if (JSON.stringify(is) !== JSON.stringify(was)) {
       yield lost(
-        `turn ${turnId} was told to be sealed as ${JSON.stringify(was)} and is ${JSON.stringify(is)}`,
+        `turn ${turnId} was reported as sealed with ${JSON.stringify(was)} and is ${JSON.stringify(is)}`,
       );
     }
   }

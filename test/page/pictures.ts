@@ -60,7 +60,7 @@ let letGo: () => void = () => undefined;
 afterAll(() => upstream?.end());
 
 /** Answers the first question at once, and holds the second one before its end. */
-async function* tell(question: string, results: number): AsyncIterable<Piece> {
+async function* answerOf(question: string, results: number): AsyncIterable<Piece> {
   const isFirst = question.includes("why");
   if (results === 0) {
     yield* slowly(
@@ -89,7 +89,7 @@ async function* slowly(text: string, isThought = false): AsyncIterable<Piece> {
 }
 
 async function config(): Promise<object> {
-  upstream = await Upstream.start(tell);
+  upstream = await Upstream.start(answerOf);
   return {
     models: { local: upstream.credential },
     tools: { time: true, calculator: true, files: { root: "./project" } },

@@ -19,12 +19,12 @@ async function config(): Promise<object> {
 }
 
 /** Returns the effort of the newest request, and its instructions besides the conversation. */
-function newestRequest(): { readonly effort: unknown; readonly told: string } {
+function newestRequest(): { readonly effort: unknown; readonly instructions: string } {
   const request = upstream?.requests.at(-1) ?? {};
   const { effort } = (request.reasoning ?? {}) as { effort?: unknown };
   const input = (request.input ?? []) as readonly { role?: string }[];
   const system = input.filter(({ role }) => role === "developer" || role === "system");
-  return { effort, told: JSON.stringify([request.instructions, system]) };
+  return { effort, instructions: JSON.stringify([request.instructions, system]) };
 }
 
 async function pickEffort(tab: Tab, label: string): Promise<void> {
@@ -60,9 +60,9 @@ describePage("the pickers of the composer", config, (stage) => {
       .waitFor();
     expect(newestRequest()).toMatchObject({
       effort: "low",
-      told: expect.stringContaining("Answer in rhymes."),
+      instructions: expect.stringContaining("Answer in rhymes."),
     });
-    expect(newestRequest().told).not.toContain("Speak plainly.");
+    expect(newestRequest().instructions).not.toContain("Speak plainly.");
 
     await pickEffort(tab, "Extra high");
     await tab.page.getByRole("button", { name: "Reasoning effort: xhigh" }).waitFor();
@@ -73,9 +73,9 @@ describePage("the pickers of the composer", config, (stage) => {
     await tab.ended(2);
     expect(newestRequest()).toMatchObject({
       effort: "xhigh",
-      told: expect.stringContaining("Answer in prose."),
+      instructions: expect.stringContaining("Answer in prose."),
     });
-    expect(newestRequest().told).not.toContain("Answer in rhymes.");
+    expect(newestRequest().instructions).not.toContain("Answer in rhymes.");
 
     // The choices belonged to that conversation.
     await tab.page.getByRole("link", { name: "New conversation" }).click();
@@ -90,9 +90,9 @@ describePage("the pickers of the composer", config, (stage) => {
     await tab.ended(1);
     expect(newestRequest()).toMatchObject({
       effort: "high",
-      told: expect.stringContaining("Speak plainly."),
+      instructions: expect.stringContaining("Speak plainly."),
     });
-    expect(newestRequest().told).not.toContain("Answer in");
+    expect(newestRequest().instructions).not.toContain("Answer in");
   });
 
   it("take what is typed into the instructions at once, and keep it when the dialog is closed by Esc", async () => {
@@ -143,6 +143,6 @@ describePage("the pickers of the composer", config, (stage) => {
     await saved;
     await tab.send("a second question");
     await tab.ended(2);
-    expect(newestRequest().told).toContain("Be brief here.");
+    expect(newestRequest().instructions).toContain("Be brief here.");
   });
 });

@@ -5,7 +5,7 @@ declare global {
   interface Window {
     /** Set by hostile content, if any of it ever runs. */
     hacked?: unknown;
-    tellViolation?(what: string): void;
+    reportViolation?(what: string): void;
   }
 }
 
@@ -176,10 +176,10 @@ export class Tab {
       if (url.protocol.startsWith("http") && url.origin !== origin)
         this.#problems.push(`request to ${url.origin}`);
     });
-    await page.exposeFunction("tellViolation", (what: string) => this.#problems.push(`policy: ${what}`));
+    await page.exposeFunction("reportViolation", (what: string) => this.#problems.push(`policy: ${what}`));
     await page.addInitScript(() => {
       addEventListener("securitypolicyviolation", (event) =>
-        window.tellViolation?.(`${event.effectiveDirective} forbids ${event.blockedURI}`),
+        window.reportViolation?.(`${event.effectiveDirective} forbids ${event.blockedURI}`),
       );
     });
   }

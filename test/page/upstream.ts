@@ -121,11 +121,11 @@ async function respond(request: Asked, response: ServerResponse, script: Script)
   );
   response.writeHead(200, { "content-type": "text/event-stream" });
   let number = 0;
-  const tell = (type: string, rest: object) => {
+  const send = (type: string, rest: object) => {
     response.write(`data: ${JSON.stringify({ type, sequence_number: number++, ...rest })}\n\n`);
   };
-  const told = (status: string, output: readonly object[], usage: object | null) => ({
-    response: { id: "told", object: "response", created_at: 0, model: "example", status, output, usage },
+  const responseOf = (status: string, output: readonly object[], usage: object | null) => ({
+    response: { id: "answer", object: "response", created_at: 0, model: "example", status, output, usage },
   });
   const place = { item_id: "message", output_index: 0, content_index: 0 };
   const message = (status: string, text: string) => ({
@@ -135,18 +135,18 @@ async function respond(request: Asked, response: ServerResponse, script: Script)
     status,
     content: text === "" ? [] : [{ type: "output_text", text, annotations: [] }],
   });
-  tell("response.created", told("in_progress", [], null));
-  tell("response.output_item.added", { output_index: 0, item: message("in_progress", "") });
+  send("response.created", responseOf("in_progress", [], null));
+  send("response.output_item.added", { output_index: 0, item: message("in_progress", "") });
   let text = "";
   for await (const piece of script(question, 0)) {
     if (!("text" in piece)) throw new Error("This model has no tools");
     text += piece.text;
-    tell("response.output_text.delta", { ...place, delta: piece.text });
+    send("response.output_text.delta", { ...place, delta: piece.text });
   }
-  tell("response.output_text.done", { ...place, text });
-  tell("response.output_item.done", { output_index: 0, item: message("completed", text) });
+  send("response.output_text.done", { ...place, text });
+  send("response.output_item.done", { output_index: 0, item: message("completed", text) });
   const usage = { input_tokens: 100, output_tokens: 10, total_tokens: 110 };
-  tell("response.completed", told("completed", [message("completed", text)], usage));
+  send("response.completed", responseOf("completed", [message("completed", text)], usage));
   response.end();
 }
 
@@ -156,12 +156,12 @@ async function complete(request: Asked, response: ServerResponse, script: Script
   const question = textOf(messages[asked]?.content);
   const results = messages.slice(asked + 1).filter(({ role }) => role === "tool").length;
   response.writeHead(200, { "content-type": "text/event-stream" });
-  const tell = (rest: object) => {
-    const head = { id: "told", object: "chat.completion.chunk", created: 0, model: "example" };
+  const send = (rest: object) => {
+    const head = { id: "answer", object: "chat.completion.chunk", created: 0, model: "example" };
     response.write(`data: ${JSON.stringify({ ...head, ...rest })}\n\n`);
   };
   const say = (delta: object, finish_reason: string | null = null) =>
-    tell({ choices: [{ index: 0, delta, finish_reason }] });
+    send({ choices: [{ index: 0, delta, finish_reason }] });
   let calls = 0;
   let written = 0;
   for await (const piece of script(question, results)) {
@@ -185,7 +185,7 @@ async function complete(request: Asked, response: ServerResponse, script: Script
   ];
   const before = JSON.stringify(messages.slice(0, asked + 1)).length / 4;
   const cached_tokens = results === 0 ? 0 : Math.floor(Math.min(before, prompt_tokens) / 128) * 128;
-  tell({
+  send({
     choices: [],
     usage: { prompt_tokens, completion_tokens, prompt_tokens_details: { cached_tokens } },
   });

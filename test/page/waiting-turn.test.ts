@@ -75,7 +75,7 @@ async function resultOf(stage: Stage, conversationId: string): Promise<unknown> 
 const card = (tab: Tab, name: RegExp): Locator => tab.page.getByRole("region", { name });
 const sum = '{"expression":"6 + 7"}';
 /** Returns the messages of the model's last request. */
-const told = () => JSON.stringify(upstream?.requests.at(-1)?.messages);
+const lastRequest = () => JSON.stringify(upstream?.requests.at(-1)?.messages);
 
 describePage(
   "the page of a turn that waits",
@@ -126,7 +126,7 @@ describePage(
       await asked.getByRole("button", { name: "Deny…" }).click();
       await tab.page.keyboard.press("Enter");
       await tab.ended(1);
-      expect(told()).toContain("They said: not now");
+      expect(lastRequest()).toContain("They said: not now");
       await tab.log.getByText("Denied", { exact: true }).waitFor();
 
       await tab.send('read_file {"path":"a.txt","lines":1}');
@@ -149,8 +149,8 @@ describePage(
       await second.getByRole("textbox", { name: "Arguments" }).fill('{"path":"b.txt","lines":2}');
       await second.getByRole("button", { name: "Allow with changes" }).click();
       await tab.ended(2);
-      expect(told()).toContain("the second file");
-      expect(told()).not.toContain("the first file");
+      expect(lastRequest()).toContain("the second file");
+      expect(lastRequest()).not.toContain("the first file");
       await tab.log.getByText("Allowed with changes").click();
       await tab.log.getByRole("list", { name: "Changes" }).getByText("b.txt").waitFor();
     });

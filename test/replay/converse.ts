@@ -60,7 +60,7 @@ const conversationId = "conversation";
 export async function converse(
   log: ConversationLog,
   plan: TurnPlan,
-): Promise<{ readonly outcome: TurnOutcome; readonly told: number }> {
+): Promise<{ readonly outcome: TurnOutcome; readonly published: number }> {
   const { desk, model, steering } = plan;
   const ids = createCountingIds(`m${log.lines.length}-`);
   const stop = new AbortController();
@@ -103,13 +103,13 @@ export async function converse(
     ids,
     signal: stop.signal,
   });
-  for (let told = 0; ; told += 1) {
+  for (let published = 0; ; published += 1) {
     const next = await events.next();
     if (next.done) {
       log.append(next.value.uncommitted);
-      return { outcome: next.value, told };
+      return { outcome: next.value, published };
     }
-    if (told === plan.stopAt || next.value.type === plan.stopAtFirst) stop.abort();
+    if (published === plan.stopAt || next.value.type === plan.stopAtFirst) stop.abort();
   }
 }
 

@@ -66,8 +66,8 @@ async function makeCuts(desk: Desk, turn: ScenarioTurn): Promise<History[]> {
 async function makeStops(desk: Desk, turn: ScenarioTurn): Promise<History[]> {
   const histories: History[] = [];
   const answers = turn.answers.map((answer) => ({ answer }));
-  const { told } = await makeTurn(desk, turn, answers, { name: "", kind: "whole" });
-  for (let stopAt = 0; stopAt < told; stopAt += 1) {
+  const { published } = await makeTurn(desk, turn, answers, { name: "", kind: "whole" });
+  for (let stopAt = 0; stopAt < published; stopAt += 1) {
     const name = `"${String(turn.asked)}" stopped at event ${stopAt}`;
     histories.push((await makeTurn(desk, turn, answers, { name, kind: "stopped" }, stopAt)).history);
   }
@@ -98,16 +98,16 @@ async function makeTurn(
   answers: readonly Scripted[],
   label: Pick<History, "name" | "kind">,
   stopAt?: number,
-): Promise<{ history: History; told: number }> {
+): Promise<{ history: History; published: number }> {
   const log = new ConversationLog();
   desk.script(answers);
-  const told = await take(desk, log, turn, stopAt);
-  return { history: historyOf(desk, log, label), told };
+  const published = await take(desk, log, turn, stopAt);
+  return { history: historyOf(desk, log, label), published };
 }
 
 async function take(desk: Desk, log: ConversationLog, turn: ScenarioTurn, stopAt?: number): Promise<number> {
   const { asked, steering, stopAtFirst, decisions } = turn;
-  const { told } = await converse(log, {
+  const { published } = await converse(log, {
     desk,
     model: desk.models[0],
     asked: typeof asked === "string" ? [{ type: "text", text: asked }] : asked,
@@ -117,7 +117,7 @@ async function take(desk: Desk, log: ConversationLog, turn: ScenarioTurn, stopAt
     stopAtFirst,
     decisions,
   });
-  return told;
+  return published;
 }
 
 function historyOf(desk: Desk, log: ConversationLog, label: Pick<History, "name" | "kind">): History {

@@ -7,7 +7,7 @@ export function matrixPage({ desks, rows }: Matrix): string {
   const kinds = ["whole", "cut", "stopped"] as const;
   return `# Replay matrix
 
-A conversation can be continued by any model, whoever made it so far. This page is written by
+A conversation can be continued by any model, whichever model made it so far. This page is written by
 
     node test/replay/write-matrix.mjs
 
@@ -35,7 +35,7 @@ ${total} conversations in all. The whole ones are counted after each of their tu
 parallel tools, tools that fail, say nothing or do not exist, arguments that are no JSON, call ids that come again, images and
 documents, refusals, searches of the provider's own, things that nobody knows, steering, stopped tools, calls that people decided, empty answers, answers
 that broke off. The cut ones ended without warning behind each event of the provider's stream; the stopped ones were stopped at
-each event that the turn told. What had arrived was kept, and open calls were answered as interrupted. The last row is one
+each event that the turn published. What had arrived was kept, and open calls were answered as interrupted. The last row is one
 conversation in which every provider takes over from every other, counted after every fifth turn.
 
 ## What is checked
@@ -51,7 +51,7 @@ conversation in which every provider takes over from every other, counted after 
 - A conversation gives the same bytes before it is stored and after it was read back with its keys in another order, and
   the request of a turn begins with the request of the turn before it.
 - In the conversation of all, each message comes with an image, a document, a text and a sound, and a tool returns an image. All
-  of them are stored as files; every provider is shown what it takes, in its own form and from all turns, and is told of the rest.
+  of them are stored as files; every provider is shown what it takes, in its own form and from all turns, and gets a note of the rest.
 `;
 }
 

@@ -27,7 +27,7 @@ async function startNode(name: string, url: string, lease?: Partial<LeasePace>) 
   const provider = createScriptedProvider(({ messages }) => {
     const last = messages.findLast(({ role }) => role === "user")?.content.at(-1);
     const said = last?.type === "text" ? last.text : "";
-    const answer = [text(`Heard: ${said}`), usage(10, 3)];
+    const answer = [text(`Received: ${said}`), usage(10, 3)];
     return said.startsWith("wait") ? [text("One moment. "), pause(at), ...answer] : answer;
   });
   const runtime = await createRuntime({
@@ -110,10 +110,10 @@ describeOnPostgres(
       node.goOn();
       expect(await node.texts("c1")).toEqual([
         "user: wait for it",
-        "assistant: One moment. Heard: wait for it",
+        "assistant: One moment. Received: wait for it",
       ]);
       node.proxy.freeze();
-      expect(await node.texts("c2")).toEqual(["user: hello", "assistant: Heard: hello"]);
+      expect(await node.texts("c2")).toEqual(["user: hello", "assistant: Received: hello"]);
       // The bytes that waited in the proxy reach the server now, and change nothing.
       node.proxy.thaw();
       expect(await node.texts("c1")).toHaveLength(2);
@@ -149,7 +149,7 @@ describeOnPostgres(
       await b.send("c3", "and now");
       const after = await b.texts("c3");
       expect(after.slice(0, texts.length)).toEqual(texts);
-      expect(after.slice(texts.length)).toEqual(["user: and now", "assistant: Heard: and now"]);
+      expect(after.slice(texts.length)).toEqual(["user: and now", "assistant: Received: and now"]);
       expect(await a.ready()).toMatchObject({ status: 503 });
       a.goOn();
       a.proxy.thaw();

@@ -112,14 +112,14 @@ describe(`${requests + rawRequests + frames} generated requests and frames (seed
     };
 
     let socket: TestSocket | undefined;
-    const heard = new Map<string, number>();
+    const codes = new Map<string, number>();
     const sendFrame = async () => {
       if (socket === undefined || socket.raw.readyState !== socket.raw.OPEN) {
         socket = await server.socket({ protocols: [random.pick(["parley.v1", "parley.v1.batch"])] });
         socket.raw.on("message", (data) => {
           const text = String(data);
           for (const [, code = ""] of text.matchAll(/"type":"(?:chat\.)?error"[^{}]*?"code":"(\w+)"/g)) {
-            heard.set(code, (heard.get(code) ?? 0) + 1);
+            codes.set(code, (codes.get(code) ?? 0) + 1);
           }
         });
       }
@@ -163,11 +163,11 @@ describe(`${requests + rawRequests + frames} generated requests and frames (seed
     expect(failed.slice(0, 10)).toEqual([]);
     expect([...unpublished].slice(0, 10)).toEqual([]);
     expect(unexpected.slice(0, 5)).toEqual([]);
-    expect([...heard.keys()].filter((code) => code === "internal")).toEqual([]);
+    expect([...codes.keys()].filter((code) => code === "internal")).toEqual([]);
     // The generator produces the statuses it is meant to.
     for (const status of [200, 400, 403, 404, 405, 409, 415])
       expect(statuses.get(status)).toBeGreaterThan(10);
-    expect(heard.get("invalid_request")).toBeGreaterThan(100);
+    expect(codes.get("invalid_request")).toBeGreaterThan(100);
     expect((await server.call("GET", "/ready")).status).toBe(200);
     expect((after - before) / 1e6).toBeLessThan(5);
     agent.destroy();

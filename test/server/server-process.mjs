@@ -12,11 +12,11 @@ const provider = createScriptedProvider(({ messages }) => {
   const said = messages.flatMap(({ role, content }) =>
     role === "user" ? content.map((part) => (part.type === "text" ? part.text : "")) : [],
   );
-  if (messages.at(-1)?.role === "tool") return [text(`${name} heard: ${said.at(-1)}`), usage(30, 9)];
+  if (messages.at(-1)?.role === "tool") return [text(`${name} received: ${said.at(-1)}`), usage(30, 9)];
   if (said.at(-1)?.startsWith("look")) return [text("Looking. "), pause(at), toolCall("look"), usage(10, 3)];
   if (said.at(-1)?.startsWith("wait"))
     return [text(`${name} waits. `), pause(at), text("Done."), usage(10, 3)];
-  return [text(`${name} heard: ${said.at(-1)}`), usage(10, 3)];
+  return [text(`${name} received: ${said.at(-1)}`), usage(10, 3)];
 });
 
 const { store, wake } = openPostgres({ url });

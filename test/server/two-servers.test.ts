@@ -112,7 +112,7 @@ describeOnPostgres(
         await socket.event("turn-sealed");
       }
       expect((await call(b, "GET", "/conversations/c1/last")).json).toMatchObject({
-        text: "a heard: closely",
+        text: "a received: closely",
       });
       const logs = await Promise.all([history(a, "c1"), history(b, "c1")]);
       expect(logs[0]).toEqual(logs[1]);

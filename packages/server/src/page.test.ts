@@ -113,13 +113,13 @@ describe("the page", () => {
     expect([head.status, head.text, head.headers.get("content-length")]).toEqual([200, "", "14"]);
   });
 
-  it("is not sent again to whoever has it", async () => {
+  it("is not sent again to a client that has it", async () => {
     const etag = (await server.call("GET", "/icon.svg")).headers.get("etag") ?? "";
     const again = await server.call("GET", "/icon.svg", { headers: { "if-none-match": etag } });
     expect([again.status, again.text]).toEqual([304, ""]);
   });
 
-  it("is sent in fewer bytes to whoever can read that, and as it is to others", async () => {
+  it("is sent compressed to a client that accepts it, and as it is to others", async () => {
     const code = "export const words = 'the same words again and again';\n".repeat(200);
     writeFileSync(join(folder, "page", "assets", "large-1a2b.js"), code);
     const sent = (headers: Record<string, string>) => rawAnswer("/assets/large-1a2b.js", headers);
@@ -193,7 +193,7 @@ describe("the page", () => {
     expect(answer).not.toContain("hidden\r\n");
   });
 
-  it("tells a person who came to no address of its own, and a program what it always tells", async () => {
+  it("answers an unknown address with a page for a person, and with a problem for a program", async () => {
     const visit = await rawAnswer("/no/such/place", { accept: "text/html,application/xhtml+xml" });
     expect([visit.status, visit.headers["content-type"]]).toEqual([404, "text/html; charset=utf-8"]);
     expect(visit.body.toString()).toContain("<title>Parley</title>");

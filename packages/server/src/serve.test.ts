@@ -117,8 +117,8 @@ describe("closing", () => {
   });
 });
 
-describe("while a turn goes on that the server waits for", () => {
-  it("reading and stopping work, and what would begin anew is refused", async () => {
+describe("while a turn runs that the server waits for", () => {
+  it("reading and stopping work, and what would start a turn is refused", async () => {
     const server = await startTestServer();
     const me = server.runtime.forOwner("local");
     await me.send({ conversationId: "c1", message: "wait" });
@@ -152,7 +152,7 @@ describe("while a turn goes on that the server waits for", () => {
     await expect(server.call("GET", "/health")).rejects.toThrow();
   });
 
-  it("a socket that was still being opened is told to connect elsewhere", async () => {
+  it("a socket that was still being opened is closed with the request to connect elsewhere", async () => {
     const server = await startTestServer();
     await server.runtime.forOwner("local").send({ conversationId: "c1", message: "wait" });
     await server.provider.called(1);
@@ -207,7 +207,7 @@ describe("while a turn goes on that the server waits for", () => {
 });
 
 describe("closing with someone connected who does not react", () => {
-  it("goes on without them", async () => {
+  it("continues without them", async () => {
     const server = await startTestServer();
     const deaf = connect(server.server.port, "127.0.0.1");
     deaf.write(
@@ -224,8 +224,8 @@ describe("closing with someone connected who does not react", () => {
   });
 });
 
-describe("closing while someone waits for a turn", () => {
-  it("tells them so when another node goes on with it", async () => {
+describe("closing while a client waits for a turn", () => {
+  it("answers that another node continues it", async () => {
     const server = await startTestServer({
       script: (gate) => [[text("Looking. "), pause(gate), toolCall("look")], [text("Done.")]],
     });
@@ -244,8 +244,8 @@ describe("closing while someone waits for a turn", () => {
   });
 });
 
-describe("closing in the middle of a turn that another node goes on with", () => {
-  it("ends what is told of it with an error that says so", async () => {
+describe("closing in the middle of a turn that another node continues", () => {
+  it("ends its stream with an error that says so", async () => {
     const server = await startTestServer({
       script: (gate) => [[text("Looking. "), pause(gate), toolCall("look")], [text("Done.")]],
     });
@@ -271,7 +271,7 @@ describe("a request that offers another protocol", () => {
     return answer;
   };
 
-  it("is answered as if it had not, or told why not", async () => {
+  it("is answered as if it did not, or refused with the reason", async () => {
     const server = await serve(runtime, { port: 0 });
     const health = await ask(server.port, "GET /health HTTP/1.1");
     expect(health).toMatch(/^HTTP\/1\.1 200 OK\r\n[\s\S]*\{"status":"ok",/);

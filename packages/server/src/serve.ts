@@ -8,7 +8,7 @@ import { createApp } from "./app.js";
 import type { AppOptions } from "./app-options.js";
 import type { AuthMode } from "./auth/gatekeeper.js";
 import { isLoopback } from "./auth/host-and-origin.js";
-import { answerOtherUpgrades, tellRefusals } from "./http/other-upgrades.js";
+import { answerOtherUpgrades, sendRefusals } from "./http/other-upgrades.js";
 import { problemResponse } from "./http/problem.js";
 import { commonHeaders } from "./http/security-headers.js";
 import { breakOffUnreadAnswers } from "./http/unread-answers.js";
@@ -56,7 +56,7 @@ export async function serve(runtime: Runtime, options: ServeOptions = {}): Promi
     errorHandler: answerUnread,
   });
   const server = createAdaptorServer({
-    fetch: tellRefusals(app.hono.fetch) as Parameters<typeof getRequestListener>[0],
+    fetch: sendRefusals(app.hono.fetch) as Parameters<typeof getRequestListener>[0],
     websocket: { server: createSocketServer({ frameBytes }) },
     createServer: ((settings: object) => createServer(settings, listener)) as typeof createServer,
   }) as ReturnType<typeof createServer>;

@@ -359,7 +359,7 @@ describe("DefaultConversationEngine.runTurn", () => {
 });
 
 describe("DefaultConversationEngine.runStreamingTurn", () => {
-  it("tells deltas with the text so far, then completed with what final resolves to", async () => {
+  it("publishes deltas with the text so far, then completed with the value that final resolves to", async () => {
     const { engine } = await setUp();
     const provider = createScriptedProvider([text("Hello, world", { size: 5 })]);
     const turn = await engine.runStreamingTurn(input(provider));
@@ -416,13 +416,13 @@ describe("DefaultConversationEngine.runStreamingTurn", () => {
       const reads = Array.from({ length: 4 }, () => iterator.next());
       door.open();
       const answers = await Promise.allSettled(reads);
-      const told = answers.map((answer) => {
+      const outcomes = answers.map((answer) => {
         if (answer.status === "rejected") return (answer.reason as ParleyError).code;
         if (answer.value.done) return "end";
         const event = answer.value.value;
         return event.type === "delta" ? `delta ${event.textDelta}` : event.type;
       });
-      expect(told).toEqual(ends);
+      expect(outcomes).toEqual(ends);
     }
   });
 
@@ -433,7 +433,7 @@ describe("DefaultConversationEngine.runStreamingTurn", () => {
     expect(kinds(await store.listMessages(conversationId))).toEqual(["user text", "assistant text"]);
   });
 
-  it("goes on when the reader leaves", async () => {
+  it("continues when the reader leaves", async () => {
     const door = gate();
     const { engine, store } = await setUp();
     const turn = await engine.runStreamingTurn(
@@ -540,7 +540,7 @@ describe("tools", () => {
     expect(provider.calls[0]?.params.tools?.map((each) => each.name)).toEqual(["weather"]);
   });
 
-  it("tell the model what was wrong with a call, and the turn goes on", async () => {
+  it("report to the model what was wrong with a call, and the turn continues", async () => {
     const { engine } = await setUp({ tools: [weather()] });
     const provider = createScriptedProvider([
       [toolCall("weather", { town: 1 }), toolCall("nothing", {})],
@@ -595,7 +595,7 @@ describe("tools", () => {
     expect(second.assistantMessages.map(textOf)).toEqual(["Cold."]);
   });
 
-  it("that nobody answered are told to be interrupted in the next turn", async () => {
+  it("without a result are reported as interrupted in the next turn", async () => {
     const { engine } = await setUp();
     const provider = createScriptedProvider([[toolCall("weather", {}, { id: "x" })], [text("ok")]]);
     await engine.runTurn(input(provider));
@@ -657,7 +657,7 @@ describe("a turn that fails", () => {
     ["is cut off", [text("a"), cut()], "network"],
   ];
   for (const [what, script, code] of failures) {
-    it(`rejects with ${code} when the call ${what}, and leaves a conversation that goes on`, async () => {
+    it(`rejects with ${code} when the call ${what}, and leaves a conversation that continues`, async () => {
       const { engine, store } = await setUp();
       const provider = createScriptedProvider([script, [text("fine")]]);
       await expect(engine.runTurn(input(provider))).rejects.toMatchObject({ code });
@@ -686,7 +686,7 @@ describe("a turn that fails", () => {
     ],
     ["completeStream", { complete: unused, completeStream: () => Promise.reject(thrown) }],
     ["the iteration", { complete: unused, completeStream: async () => streamThat("throws") }],
-    ["an error event", { complete: unused, completeStream: async () => streamThat("tells") }],
+    ["an error event", { complete: unused, completeStream: async () => streamThat("yields") }],
   ];
   for (const [where, provider] of foreign) {
     it(`keeps the message of a foreign provider's plain error from ${where}`, async () => {
@@ -704,7 +704,7 @@ describe("a turn that fails", () => {
   }
 
   /** Returns a stream that knows nothing of Parley's errors. */
-  function streamThat(does: "throws" | "tells"): ProviderStream {
+  function streamThat(does: "throws" | "yields"): ProviderStream {
     const events = async function* (): AsyncGenerator<ProviderStreamEvent, void, undefined> {
       yield new TextDelta("Half", "Half", 0);
       if (does === "throws") throw thrown;
@@ -752,7 +752,7 @@ describe("a turn that fails", () => {
     }
   });
 
-  it("tells the first failure when storing it fails as well", async () => {
+  it("reports the first failure when storing it fails as well", async () => {
     const store = new InMemoryConversationStore();
     const { engine } = await setUp({ store });
     store.appendTurn = () => Promise.reject(new Error("disk full"));

@@ -211,12 +211,12 @@ export class DefaultConversationEngine implements ConversationEngine {
 
   /** Drives the turn to its end, with or without a reader. */
   async #follow(setup: TurnSetup, feed: TurnFeed): Promise<TurnOutcome> {
-    const teller = new EventTeller(feed, this.#clock);
+    const publisher = new EventPublisher(feed, this.#clock);
     const events = runTurn(setup);
     for (;;) {
       const next = await events.next();
       if (next.done) return next.value;
-      teller.tell(next.value);
+      publisher.publish(next.value);
     }
   }
 
@@ -319,7 +319,7 @@ function summaryOf(outcome: TurnOutcome): Record<string, unknown> {
 }
 
 /** Publishes the turn loop's events to the reader of a turn. */
-class EventTeller {
+class EventPublisher {
   readonly #feed: TurnFeed;
   readonly #clock: Clock;
   #message: { id: string; createdAt: Date; text: string } | undefined;
@@ -329,7 +329,7 @@ class EventTeller {
     this.#clock = clock;
   }
 
-  tell(event: AgentEvent): void {
+  publish(event: AgentEvent): void {
     if (!this.#feed.watched) return;
     switch (event.type) {
       case "text-delta":

@@ -25,7 +25,7 @@ describe("InMemoryConversationStore", () => {
   });
   for (const { name, run } of contract) it(name, run);
 
-  it("lists 50 conversations unless told otherwise, and orders those of one millisecond by their updates", async () => {
+  it("lists 50 conversations by default, and orders those of one millisecond by their updates", async () => {
     const store = new InMemoryConversationStore({ clock: { now: () => 5 }, ids: createCountingIds("c") });
     for (let index = 0; index < 60; index++) await store.createConversation({});
     await store.updateConversation("c1", {});

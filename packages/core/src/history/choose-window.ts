@@ -87,9 +87,13 @@ export function chooseWindow(candidates: WindowCandidates): WindowSelection {
 function requireFit(cost: ContextCost, { limit, fixed, factor }: WindowCandidates): void {
   for (const unit of costUnits) {
     if (cost[unit] <= limit[unit]) continue;
-    const told = (amount: number) => (unit === "tokens" ? calibrated(amount, { factor }) : amount);
+    const reported = (amount: number) => (unit === "tokens" ? calibrated(amount, { factor }) : amount);
     throw new ParleyError("context_overflow", undefined, {
-      details: { unit, needed: told(cost[unit] + fixed[unit]), available: told(limit[unit] + fixed[unit]) },
+      details: {
+        unit,
+        needed: reported(cost[unit] + fixed[unit]),
+        available: reported(limit[unit] + fixed[unit]),
+      },
     });
   }
 }

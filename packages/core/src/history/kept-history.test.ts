@@ -196,7 +196,7 @@ describe("a history that is kept", () => {
     }));
   }
 
-  it("reads each entry once, and goes on from the last link of its chain", async () => {
+  it("reads each entry once, and continues from the last link of its chain", async () => {
     const growing = new Conversation(longLog(200), createTokenCounter());
     await growing.look({ ...plain, added: 300 });
     const { log, kept } = growing;
@@ -214,7 +214,7 @@ describe("a history that is kept", () => {
     expect(chain.links[100]).toBe(firstLink);
   });
 
-  it("is out of reach of whoever is handed its messages", async () => {
+  it("cannot be changed by a caller that receives its messages", async () => {
     const growing = new Conversation(longLog(4), createTokenCounter());
     const [built] = (await growing.look({ ...plain, added: 8 })) as [HistoryBuildResult, unknown];
     const [first] = built.providerMessages ?? [];

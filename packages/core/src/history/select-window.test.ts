@@ -245,7 +245,7 @@ describe("a full window", () => {
     ]);
   });
 
-  it("that began inside a turn goes on beginning there", () => {
+  it("that began inside a turn still begins there", () => {
     const long = [...turn("a", 6), ...turn("b")];
     const first = select(numbered(turn("a", 6)), { budget: { maxMessages: 8 }, slack: 0.25 });
     expect(shown(first)).toEqual(["au", "aa4", "ar4", "aa5", "ar5"]);

@@ -17,7 +17,7 @@ describe("a scale of tokens", () => {
     expect(scale.rule).toBe(counter.rule);
   });
 
-  it("leaves the calibration to an estimator that tells no factor, and uses no count but its own", () => {
+  it("leaves the calibration to an estimator that returns no factor, and uses no count but its own", () => {
     const estimator = { rule: 1, countText: (text: string, model?: string) => text.length * (model ? 2 : 1) };
     const scale = tokenScale(estimator, "m");
     expect([scale.factor, scale.countText("four"), scale.rule]).toEqual([1, 8, undefined]);

@@ -15,7 +15,7 @@ describe("Channel", () => {
     expect(await waiting).toEqual({ value: 4, done: false });
   });
 
-  it("lets a writer go on once a reader that does not wait has caught up", async () => {
+  it("lets a writer continue once a reader that does not wait has caught up", async () => {
     const channel = new Channel<number>({ highWater: 4 });
     let room: Promise<void> | undefined;
     for (let value = 0; room === undefined; value += 1) room = channel.push(value);

@@ -97,7 +97,7 @@ class TurnLoop {
   }
 
   async run(): Promise<TurnOutcome> {
-    if (this.#setup.resume === undefined) await this.#tellOpening();
+    if (this.#setup.resume === undefined) await this.#emitOpening();
     let ending: Ending | undefined;
     // Each round is one step: a model call (skipped when a resumed step has calls left to run), then its tools.
     while (ending === undefined) {
@@ -108,7 +108,7 @@ class TurnLoop {
     return this.#conclude(ending);
   }
 
-  async #tellOpening(): Promise<void> {
+  async #emitOpening(): Promise<void> {
     const { conversationId, turnId } = this.#setup;
     await this.#emit(inputEvent(this.#setup));
     const startedAt = this.#setup.startedAt ?? this.#clock.now();

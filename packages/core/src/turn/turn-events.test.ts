@@ -39,23 +39,23 @@ const tool = (name: string, execute: Tool<never>["execute"] = () => "done"): Too
 
 describe("the events of a turn, for a reader", () => {
   it("begin with the first read, and are never more than one ahead", async () => {
-    const told: number[] = [];
+    const emitted: number[] = [];
     const event = (n: number): AgentEvent => ({ type: "status", conversationId: "c", status: String(n) });
     const events = new TurnEvents(async (emit) => {
       for (let n = 0; n < 5; n += 1) {
-        told.push(n);
+        emitted.push(n);
         await emit(event(n));
       }
       return {} as never;
     });
     await settle();
-    expect(told).toEqual([]);
+    expect(emitted).toEqual([]);
     await events.next();
     await settle();
-    expect(told).toEqual([0, 1]);
+    expect(emitted).toEqual([0, 1]);
     await events.next();
     await settle();
-    expect(told).toEqual([0, 1, 2]);
+    expect(emitted).toEqual([0, 1, 2]);
   });
 
   it("may be asked for several at once, and end with the outcome once", async () => {
@@ -113,7 +113,7 @@ describe("the events of a turn, for a reader", () => {
     expect(provider.calls).toEqual([]);
   });
 
-  it("fail with what the turn's own telling failed with", async () => {
+  it("fail with the error of the turn itself", async () => {
     const events = new TurnEvents(() => Promise.reject(new Error("broken")));
     await expect(events.next()).rejects.toThrow("broken");
     expect((await events.next()).done).toBe(true);
@@ -252,7 +252,7 @@ describe("a turn that is driven", () => {
     expect((await running).outcome.reason).toBe("aborted");
   });
 
-  it("tells nothing more of a stream that goes on behind its stop", async () => {
+  it("publishes nothing more of a stream that continues after its stop", async () => {
     const at = gate();
     const abort = new AbortController();
     const provider = createScriptedProvider([[text("One"), pause(at), text("two"), hang()]], {

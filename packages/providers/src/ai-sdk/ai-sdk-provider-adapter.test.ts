@@ -263,7 +263,7 @@ describe("the model", () => {
     expect(server.seen).toHaveLength(2);
   });
 
-  it("may ignore an abort: the call ends all the same", async () => {
+  it("may ignore an abort: the call ends anyway", async () => {
     const model = mockModel(
       () =>
         new ReadableStream({
@@ -296,7 +296,9 @@ describe("the model", () => {
         ]),
       }),
     });
-    await new AiSdkProviderAdapter({ model, onWarnings: (told) => warnings.push(...told) }).complete(params);
+    await new AiSdkProviderAdapter({ model, onWarnings: (received) => warnings.push(...received) }).complete(
+      params,
+    );
     expect(warnings).toEqual([{ type: "other", message: "careful" }]);
   });
 });
@@ -405,7 +407,7 @@ describe("a request", () => {
     ]);
   });
 
-  it("tells Claude of tools that its history has used and that are gone", async () => {
+  it("sends Claude the tools that its history has used and that are gone", async () => {
     const { adapter, server } = await anthropic((response) =>
       stream(response, claudeAnswer([claudeText("ok")])),
     );

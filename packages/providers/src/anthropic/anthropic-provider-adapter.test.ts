@@ -180,12 +180,12 @@ describe("a request", () => {
 
   it("reports calls whose arguments had to be sent as text", async () => {
     const server = await serve((response) => stream(response, answer([text("ok")])));
-    const told: unknown[] = [];
+    const reported: unknown[] = [];
     const provider = new AnthropicProviderAdapter({
       apiKey: "test-key",
       baseUrl: server.url,
       defaultModel: "claude-opus-5",
-      onUnsendableArguments: (calls) => told.push(...calls),
+      onUnsendableArguments: (calls) => reported.push(...calls),
     });
     await provider.complete({
       ...params,
@@ -197,7 +197,7 @@ describe("a request", () => {
         },
       ],
     });
-    expect(told).toEqual([
+    expect(reported).toEqual([
       { kind: "malformed-arguments", toolCallId: "c1", toolName: "add", argumentsText: "{" },
     ]);
   });
@@ -241,7 +241,7 @@ describe("an answer that the API pauses", () => {
     expect(events.at(-1)).toMatchObject({ type: "done", result: { finishReason: "other" } });
   });
 
-  it("keeps what was seen when going on fails, and does not show it again", async () => {
+  it("keeps what was seen when the continuation fails, and does not show it again", async () => {
     const server = await serve((response, _, n) =>
       n === 1 ? stream(response, first) : fail(response, 400, "invalid_request_error", "no"),
     );

@@ -13,7 +13,7 @@ describe("readAnthropicFailure", () => {
     ],
     ["max_tokens: 100000 > 64000, which is the maximum allowed number of output tokens", "provider_rejected"],
     ["messages.0: all messages must have non-empty content", "provider_rejected"],
-  ])("tells a prompt that is too long from other refusals: %s", (message, code) => {
+  ])("distinguishes a prompt that is too long from other refusals: %s", (message, code) => {
     expect(read("invalid_request_error", message)?.code).toBe(code);
   });
 

@@ -168,7 +168,7 @@ class Attempt<VendorEvent> {
     const { signal } = this.#writer;
     try {
       const response = await http.requestRaw(
-        onRetry === undefined ? { ...request, signal } : { ...request, signal, onRetry: this.#tellRetry },
+        onRetry === undefined ? { ...request, signal } : { ...request, signal, onRetry: this.#reportRetry },
       );
       this.answered = true;
       if (this.#call.eventsOfBody !== undefined && isJson(response)) {
@@ -188,7 +188,7 @@ class Attempt<VendorEvent> {
     return this.#failure;
   }
 
-  readonly #tellRetry = ({ error, delayMs }: HttpRetry): void => {
+  readonly #reportRetry = ({ error, delayMs }: HttpRetry): void => {
     const { provider, readFailure, onRetry } = this.#call;
     onRetry?.({ code: toProviderError(error, provider, readFailure).code, delayMs });
   };

@@ -143,7 +143,7 @@ function askFirst({ asked, tools }: Scene): readonly Beat[] | undefined {
   const named = withoutEnd(rest).split(/,? and |, /iu);
   const tasks = named.map((task) => task.trim()).filter((task) => task !== "");
   return [
-    think("I was told to ask first. The turn waits until somebody decides, however long that takes."),
+    think("I have to ask first. The turn waits until somebody decides, however long that takes."),
     say("I ask you first: nothing runs until you allow it."),
     ...(tasks.length === 0 ? ["water the plants"] : tasks.slice(0, 5)).map((task) =>
       call(errandToolName, { task }),

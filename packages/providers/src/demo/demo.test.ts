@@ -95,7 +95,7 @@ describe("the demo model", () => {
     });
   });
 
-  it("calls a tool, and tells what it answered", async () => {
+  it("calls a tool, and reports its result", async () => {
     const first = await demo().complete(request([user("what time is it in Tokyo?")]));
     expect(first.toolCalls).toMatchObject([{ name: "current_time", arguments: { timeZone: "Asia/Tokyo" } }]);
     expect(first.finishReason).toBe("tool-calls");
@@ -218,7 +218,7 @@ describe("the demo model", () => {
     ).toBe("how do I grow tomatoes in");
   });
 
-  it("stops at once when it is told to, at any pace", async () => {
+  it("stops at once when it is aborted, at any pace", async () => {
     const abort = new AbortController();
     const stream = await new DemoProviderAdapter({ seed: 7 }).completeStream(
       request([user("a long answer please")], { signal: abort.signal }),
@@ -260,13 +260,13 @@ describe("the errand", () => {
 
 describe("the slow task", () => {
   it("reports each step and ends when it is aborted", async () => {
-    const told: string[] = [];
-    const output = (data: string) => told.push(data);
+    const outputs: string[] = [];
+    const output = (data: string) => outputs.push(data);
     const quick = slowTask({ stepMs: 0 });
     expect(await quick.execute({ steps: 2 }, { signal: new AbortController().signal, output })).toBe(
       "finished 2 steps",
     );
-    expect(told).toEqual(["step 1 of 2 done\n", "step 2 of 2 done\n"]);
+    expect(outputs).toEqual(["step 1 of 2 done\n", "step 2 of 2 done\n"]);
     const aborted = AbortSignal.abort();
     await expect(quick.execute({ steps: 2 }, { signal: aborted, output })).rejects.toThrow();
   });

@@ -24,7 +24,7 @@ describe("a key", () => {
     expect(createKey({ owner: "ann" }).record.scopes).toEqual(["read", "write"]);
   });
 
-  it("is told without its hash, and its last use to the minute", () => {
+  it("is returned without its hash, and its last use to the minute", () => {
     const { record } = createKey({ owner: "ann" });
     const info = toKeyInfo({ ...record, lastUsedAt: 120_500 });
     expect(info).not.toHaveProperty("hash");
@@ -87,8 +87,8 @@ describe("a key", () => {
     await server.call("DELETE", `/keys/${bobs?.id}`, { key: admin });
     expect((await server.call("GET", "/me", { key })).status).toBe(401);
     expect((await socket.closed).code).toBe(4401);
-    const told = jsonLines<AgentEvent>((await chat).text);
-    expect(told.at(-1)).toMatchObject({ type: "error", code: "unauthorized", retryable: false });
+    const events = jsonLines<AgentEvent>((await chat).text);
+    expect(events.at(-1)).toMatchObject({ type: "error", code: "unauthorized", retryable: false });
   });
 
   it("that is revoked gets no answer to what it still waits for", async () => {

@@ -21,7 +21,7 @@ function me(server: TestServer, headers: Record<string, string>): Promise<Answer
 }
 
 describe("a login", () => {
-  it("is a random token of its own, kept as a hash, and neither is taken for the other", async () => {
+  it("is a random token of its own, kept as a hash, and neither is accepted as the other", async () => {
     const { token, record } = createLogin({ keyId: "k", owner: "ann", now: 5, holdsMs: 10 });
     expect([looksLikeToken(token), looksLikeSecret(token)]).toEqual([true, false]);
     expect(record).toMatchObject({ keyId: "k", owner: "ann", createdAt: 5, expiresAt: 15 });
@@ -135,7 +135,7 @@ describe("a login", () => {
     expect((await me(server, { cookie })).status).toBe(401);
   });
 
-  it("goes on as long as it is used, and ends when it is not", async () => {
+  it("lasts as long as it is used, and ends when it is not", async () => {
     const clock = createManualClock();
     const most = 10 * 60_000;
     const server = await startTestServer({ auth: "keys", clock, pace: { loginMs: most } });

@@ -83,7 +83,7 @@ describe("the Origin header", () => {
     }
   });
 
-  it("of a page that may call is told so, with the headers that it may read", async () => {
+  it("of a page that may call is allowed, with the headers that it may read", async () => {
     const server = await startTestServer({ origins: [listed] });
     const answer = await server.call("GET", "/models", { headers: { origin: listed } });
     expect(answer.headers.get("access-control-allow-origin")).toBe(listed);

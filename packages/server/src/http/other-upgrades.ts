@@ -14,7 +14,7 @@ type Fetch = (request: Request, env: AppEnv["Bindings"]) => Response | Promise<R
  * Answers requests that offer to upgrade to another protocol than WebSocket, as Java's client does with HTTP/2. Such a
  * request may be answered as if there were no offer; without this, a server that accepts sockets would leave it
  * waiting. The same holds for a socket handshake where there is none, or at an invalid address: the adapter would
- * report that as an internal error. And for a request that the adapter drops before it calls `tellRefusals`.
+ * report that as an internal error. And for a request that the adapter drops before it calls `sendRefusals`.
  */
 export function answerOtherUpgrades(server: Server): void {
   const listeners = server.listeners("upgrade");
@@ -31,13 +31,13 @@ export function answerOtherUpgrades(server: Server): void {
       },
     );
   });
-  // The adapter refuses a handshake, without a reason, only while there is a listener: `tellRefusals` sends the
+  // The adapter refuses a handshake, without a reason, only while there is a listener: `sendRefusals` sends the
   // reason.
   server.on("upgrade", () => {});
 }
 
 /** Wraps the `fetch` that answers handshakes for the adapter, which would leave out the body of a refusal. */
-export function tellRefusals(fetch: Fetch): Fetch {
+export function sendRefusals(fetch: Fetch): Fetch {
   return async (request, env) => {
     const handshake = { isAccepted: false };
     const response = await answerOf(fetch, request, Object.assign(env, { handshake }));

@@ -88,14 +88,14 @@ describe("a body that breaks off", () => {
   /** Collects the log until a request of this route is answered. */
   function watchLog(route: string) {
     const soFar: unknown[] = [];
-    let tell = (_: unknown[]) => {};
+    let finish = (_: unknown[]) => {};
     const lines = new Promise<unknown[]>((resolve) => {
-      tell = resolve;
+      finish = resolve;
     });
     const write = (line: string) => {
       const entry = JSON.parse(line) as { route?: string; status?: number };
       soFar.push(entry);
-      if (entry.route === route && entry.status !== undefined) tell(soFar);
+      if (entry.route === route && entry.status !== undefined) finish(soFar);
     };
     return { lines, logger: createLogger({}, { write }) };
   }

@@ -41,7 +41,7 @@ function answer(path: string): ServerResponse {
 }
 
 describe("an answer", () => {
-  it("that nobody reads is broken off, and one that is merely silent goes on", async () => {
+  it("that nobody reads is broken off, and one that is merely silent continues", async () => {
     const silent = await ask("/silent");
     const [first] = (await once(silent.resume(), "data")) as [Buffer];
     expect(String(first)).toBe("first\n");

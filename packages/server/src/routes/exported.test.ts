@@ -65,7 +65,7 @@ describe("an export", () => {
   it.each([
     ["", {}],
     [", also after the offer of another protocol", { connection: "Upgrade", upgrade: "h2c" }],
-  ])("that nobody reads is broken off after a while%s; a silent stream goes on", async (_, headers) => {
+  ])("that nobody reads is broken off after a while%s; a silent stream continues", async (_, headers) => {
     const server = await startTestServer({
       limits: { connectionsPerKey: 2 },
       pace: { unreadMs: 50 },

@@ -242,7 +242,7 @@ describe("a malformed request", () => {
     expect([answer.status, problemOf(answer).errors?.[0]?.path]).toEqual([400, field]);
   });
 
-  it("with a number out of its bounds is told which it may be", async () => {
+  it("with a number out of its bounds is answered with the bounds", async () => {
     const detailOf = async (path: string) => problemOf(await server.call("GET", path, { key })).detail;
     expect(await detailOf("/conversations/c1?sinceSeq=-1")).toBe(
       "sinceSeq: expected a whole number of at least 0",
@@ -359,7 +359,7 @@ describe("while the store is away", () => {
     "POST /doctor",
   ];
 
-  it("every route that needs it answers 503, and the others go on", async () => {
+  it("every route that needs it answers 503, and the others continue", async () => {
     await start({ auth: "open", owner: "ann" });
     await annsConversation();
     server.faults.cutOff();

@@ -389,7 +389,7 @@ describe("the conversation routes", () => {
     ]);
   });
 
-  it("tell what was set, and null where nothing is", async () => {
+  it("return what was set, and null where nothing is", async () => {
     const read = async (setting: string) => (await server.call("GET", `/conversations/c1/${setting}`)).json;
     const inUse = { effective: "scripted/one", effectiveFrom: "last-turn" };
     expect(await read("model")).toEqual({ model: null, ...inUse });
@@ -478,7 +478,7 @@ describe("the conversation routes", () => {
     expect(none.json).toEqual({ chunks: [], latestSeq: 4 });
   });
 
-  it("tell the figures of turns page by page, from the newest on", async () => {
+  it("return the figures of turns page by page, from the newest on", async () => {
     await fourTurns(server);
     const read = async (query: string) =>
       (await server.call("GET", `/conversations/c1/metrics${query}`)).json as MetricsResponse;
@@ -499,7 +499,7 @@ describe("the conversation routes", () => {
     });
   });
 
-  it("wait for a running turn before they tell the last answer", async () => {
+  it("wait for a running turn before they return the last answer", async () => {
     await server.runtime.forOwner("local").send({ conversationId: "slow", message: "please wait" });
     const waiting = server.call("GET", "/conversations/slow/last");
     server.gate.open();

@@ -68,7 +68,7 @@ describe("GET /usage", () => {
 });
 
 describe("the cost of a call", () => {
-  it("is read with its turn, with the prices of then; models tell theirs", async () => {
+  it("is read with its turn, with the prices of then; models have theirs", async () => {
     const server = await startTestServer();
     const id = await say(server, "local", "scripted/two");
     const [metrics] = await server.runtime.forOwner("local").metrics(id);

@@ -82,7 +82,7 @@ describe("a peer that", () => {
     await alive.next("pong");
   });
 
-  it("reads too slowly is closed with 1013 and resumes by cursor, while others go on", async () => {
+  it("reads too slowly is closed with 1013 and resumes by cursor, while others continue", async () => {
     const piece = "x".repeat(200_000);
     const server = await startTestServer({
       limits: { bufferedBytes: 100_000 },
@@ -192,7 +192,7 @@ describe("a client that sends much at once", () => {
 });
 
 describe("shutting down", () => {
-  it("tells sockets with 1012, and takes no new ones", async () => {
+  it("closes sockets with 1012, and takes no new ones", async () => {
     const server = await startTestServer();
     const socket = await server.socket();
     socket.send({ type: "chat.send", conversationId, message: "wait" });

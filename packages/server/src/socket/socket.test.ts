@@ -53,7 +53,7 @@ describe("a socket", () => {
 });
 
 describe("chat.send", () => {
-  it("subscribes the sender and tells the turn from its first event, also when it makes the conversation", async () => {
+  it("subscribes the sender and sends the turn from its first event, also when it makes the conversation", async () => {
     const server = await startTestServer();
     const socket = await server.socket();
     for (const [id, messageId] of [
@@ -138,14 +138,16 @@ describe("chat.send", () => {
     expect(await socket.next("chat.receipt")).toMatchObject({ messageId: "m1", outcome: "started", turnId });
     server.gate.open();
     await socket.event("turn-sealed");
-    const told = socket.messages.flatMap((message) => (message.type === "chat.delta" ? [message.event] : []));
-    expect(told.some((event) => "turnId" in event && event.turnId === turnId)).toBe(false);
+    const events = socket.messages.flatMap((message) =>
+      message.type === "chat.delta" ? [message.event] : [],
+    );
+    expect(events.some((event) => "turnId" in event && event.turnId === turnId)).toBe(false);
     socket.send({ type: "chat.subscribe", conversationId, cursor: "0" });
     const { chunks } = await socket.next("chat.chunks");
     expect(chunks[0]).toMatchObject({ messageId: "m1", turnId });
   });
 
-  it("while a turn runs waits in the queue as it says, and tells the turn that runs", async () => {
+  it("while a turn runs waits in the queue as it says, and sends the turn that runs", async () => {
     const server = await startTestServer();
     const me = server.runtime.forOwner("local");
     await me.send({ conversationId, message: "wait" });
@@ -190,7 +192,7 @@ describe("chat.send", () => {
 });
 
 describe("chat.subscribe", () => {
-  it("without a cursor tells the running turn from its user-message, then what comes, across turns", async () => {
+  it("without a cursor sends the running turn from its user-message, then what comes, across turns", async () => {
     const server = await startTestServer();
     const me = server.runtime.forOwner("local");
     await me.send({ conversationId, message: "wait" });
@@ -442,7 +444,7 @@ describe("the queue's surface", () => {
   });
 });
 
-describe("what every client of an owner hears", () => {
+describe("what every client of an owner receives", () => {
   it("are the changes of its conversations, and of nobody else's", async () => {
     const server = await startTestServer({ auth: "keys" });
     const [anns, bobs] = [await server.key("ann"), await server.key("bob")];
@@ -482,7 +484,7 @@ describe("what every client of an owner hears", () => {
 });
 
 describe("two sockets", () => {
-  it("hear the same turn, byte for byte", async () => {
+  it("receive the same turn, byte for byte", async () => {
     const server = await startTestServer();
     await idle(server);
     const sockets = [await server.socket(), await server.socket()];
@@ -492,14 +494,14 @@ describe("two sockets", () => {
     }
     const [first, second] = sockets;
     first?.send({ type: "chat.send", conversationId, message: "hello" });
-    const heard = await Promise.all(
+    const received = await Promise.all(
       sockets.map(async (socket) => {
         await socket.event("turn-sealed");
         return socket.messages.filter(({ type }) => type === "chat.delta" || type === "chat.chunks");
       }),
     );
-    expect(heard[0]?.length).toBeGreaterThan(4);
-    expect(JSON.stringify(heard[0])).toBe(JSON.stringify(heard[1]));
+    expect(received[0]?.length).toBeGreaterThan(4);
+    expect(JSON.stringify(received[0])).toBe(JSON.stringify(received[1]));
     expect(second?.messages.some(({ type }) => type === "chat.receipt")).toBe(false);
   });
 });

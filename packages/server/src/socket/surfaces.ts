@@ -22,7 +22,7 @@ export class Surfaces {
   readonly #me: OwnerRuntime;
   readonly #send: (message: WsServerMessage) => void;
   /** By conversation; while the first state is being read, the newest one received meanwhile. */
-  readonly #queues = new Map<string, { isShown: boolean; heard: QueuePayload | undefined }>();
+  readonly #queues = new Map<string, { isShown: boolean; received: QueuePayload | undefined }>();
 
   constructor(me: OwnerRuntime, send: (message: WsServerMessage) => void) {
     this.#me = me;
@@ -41,13 +41,13 @@ export class Surfaces {
   /** Sends the current surface, and then every change of it. */
   async subscribe(surfaceId: string, conversationId: string | undefined): Promise<void> {
     const id = checkSurface(surfaceId, conversationId);
-    const state = { isShown: false, heard: undefined as QueuePayload | undefined };
+    const state = { isShown: false, received: undefined as QueuePayload | undefined };
     this.#queues.set(id, state);
     try {
       const read = await this.#me.queue.list(id);
       if (this.#queues.get(id) !== state) return;
       // A state received during the read is at least as new, or is published again.
-      this.#send({ type: "surface", conversationId: id, spec: queueSpec(state.heard ?? read) });
+      this.#send({ type: "surface", conversationId: id, spec: queueSpec(state.received ?? read) });
       state.isShown = true;
     } catch (error) {
       if (this.#queues.get(id) === state) this.#queues.delete(id);
@@ -63,7 +63,7 @@ export class Surfaces {
     const state = this.#queues.get(conversationId);
     if (state === undefined) return;
     if (!state.isShown) {
-      state.heard = queue;
+      state.received = queue;
       return;
     }
     const spec = queueSpec(queue);

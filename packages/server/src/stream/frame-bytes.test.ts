@@ -52,7 +52,7 @@ describe("a frame", () => {
     expect(JSON.parse(text ?? "")).toEqual([message, { type: "pong" }]);
   });
 
-  it("is made once, whoever asks for it", () => {
+  it("is made once per message", () => {
     const other: WsServerMessage = { type: "pong" };
     const first = frameBytes(message);
     frameBytes(other);

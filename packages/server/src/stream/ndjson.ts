@@ -25,14 +25,14 @@ export function writeTurn(
     isOver = true;
     void reader.return?.();
   });
-  const tell = async () => {
+  const writeEvents = async () => {
     for (let next = await reader.next(); !next.done && !isOver; next = await reader.next()) {
       stream.write(jsonLine(next.value.event));
       await stream.room();
     }
     stream.end();
   };
-  void tell().catch(breakOff);
+  void writeEvents().catch(breakOff);
   return breakOff;
 }
 

@@ -18,25 +18,25 @@ export async function queueFrames(
   write: (frame: SseMessage) => void,
 ): Promise<QueueFrames> {
   /** The queue as the reader has it. Undefined until the snapshot. */
-  let told: string | undefined;
+  let sent: string | undefined;
   let early: SseQueueChanged | undefined;
-  const tell = (change: SseQueueChanged) => {
+  const send = (change: SseQueueChanged) => {
     const queue = JSON.stringify(change.queue);
-    if (queue === told) return;
-    told = queue;
+    if (queue === sent) return;
+    sent = queue;
     write(change);
   };
   const stop = await me.watch((event) => {
     if (event.type !== "queue.changed" || event.conversationId !== conversationId) return;
-    if (told === undefined) early = event;
-    else tell(event);
+    if (sent === undefined) early = event;
+    else send(event);
   });
   return {
     onFrame(frame) {
       write(frame);
       if (frame.type !== "chat.snapshot") return;
-      told = JSON.stringify(frame.queue);
-      if (early !== undefined) tell(early);
+      sent = JSON.stringify(frame.queue);
+      if (early !== undefined) send(early);
       early = undefined;
     },
     stop,

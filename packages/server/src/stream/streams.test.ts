@@ -53,7 +53,7 @@ function shown(fold: FrameFold) {
 }
 
 describe("POST /chat", () => {
-  it("tells a turn from its first event to its seal, a line each", async () => {
+  it("sends a turn from its first event to its seal, a line each", async () => {
     const server = await startTestServer();
     const answer = await server.call("POST", "/chat", { body: { message: "hello", messageId: "m1" } });
     expect(answer.headers.get("content-type")).toBe("application/x-ndjson; charset=utf-8");
@@ -195,7 +195,7 @@ describe("POST /chat", () => {
     expect([answer.status, problemOf(answer).code]).toEqual([400, "invalid_request"]);
   });
 
-  it("goes on without the one who asked", async () => {
+  it("continues without its client", async () => {
     const server = await startTestServer();
     const leaving = new AbortController();
     const response = await fetch(`${server.url}/chat`, {
@@ -270,7 +270,7 @@ describe("POST /chat of a turn that is larger than what a reader may be behind",
     return server;
   }
 
-  it("tells it to its seal, again and again, in the reader's pace", async () => {
+  it("sends it to its seal, again and again, at the reader's pace", async () => {
     const server = await startWithLongTurn(8);
     for (let time = 0; time < 2; time += 1) {
       const events = jsonLines<AgentEvent>((await server.call("POST", "/chat", { body })).text);
@@ -284,7 +284,7 @@ describe("POST /chat of a turn that is larger than what a reader may be behind",
     expect((await restOf(slow)).at(-1)).toMatchObject({ type: "turn-sealed" });
   }, 30_000);
 
-  it("tells it to its seal within the process, too", async () => {
+  it("sends it to its seal within the process, too", async () => {
     const server = await startWithLongTurn(4);
     const app = createApp(server.runtime, { limits: { bufferedBytes: 300_000 } });
     try {
@@ -316,18 +316,18 @@ describe("POST /chat of a turn that is larger than what a reader may be behind",
   }, 30_000);
 
   it("counts as a connection until it is read, also when everything was said", async () => {
-    let isTold = () => {};
-    const told = new Promise<void>((resolve) => {
-      isTold = resolve;
+    let onLogged = () => {};
+    const logged = new Promise<void>((resolve) => {
+      onLogged = resolve;
     });
     const server = await startWithLongTurn(40, {
       // All of it waits for the reader.
       limits: { bufferedBytes: 100_000_000, connectionsPerKey: 1 },
       // A stream is logged when it is over.
-      logger: createLogger({ level: "info" }, { write: isTold }),
+      logger: createLogger({ level: "info" }, { write: onLogged }),
     });
     const unread = await chatUnread(server, body);
-    await told;
+    await logged;
     expect((await server.call("GET", "/conversations/c1/last")).status).toBe(429);
     expect((await restOf(unread)).at(-1)).toMatchObject({ type: "turn-sealed" });
     expect((await server.call("GET", "/conversations/c1/last")).status).toBe(200);
@@ -390,7 +390,7 @@ describe("GET /conversations/:id/events", () => {
     expect((await server.call("GET", "/metrics")).text).toContain("parley_sse_connections 0");
   });
 
-  it("tells whoever names a cursor how the queue changes, behind the snapshot", async () => {
+  it("sends a client with a cursor the changes of the queue, after the snapshot", async () => {
     const server = await startTestServer();
     const me = server.runtime.forOwner("local");
     await me.send({ conversationId: "c1", message: "wait" });
@@ -399,7 +399,7 @@ describe("GET /conversations/:id/events", () => {
     const add = (messageId: string) =>
       me.queue.add({ conversationId: "c1", messageId, message: "later", mode: "queue" });
     await add("q1");
-    const told: string[][] = [];
+    const queues: string[][] = [];
     let hasSnapshot = false;
     for await (const { event, id, data } of readSse(response)) {
       if (event === "snapshot") {
@@ -411,12 +411,12 @@ describe("GET /conversations/:id/events", () => {
       expect([hasSnapshot, id]).toEqual([true, undefined]);
       const change = JSON.parse(data ?? "") as SseQueueChanged;
       expect(change).toMatchObject({ type: "queue.changed", conversationId: "c1" });
-      told.push(change.queue.messages.map((message) => message.id));
-      if (told.at(-1)?.length === 2) break;
+      queues.push(change.queue.messages.map((message) => message.id));
+      if (queues.at(-1)?.length === 2) break;
     }
     // The first one is in the snapshot, or was published.
-    expect(told.at(-1)).toEqual(["q1", "q2"]);
-    expect(new Set(told.map(String)).size).toBe(told.length);
+    expect(queues.at(-1)).toEqual(["q1", "q2"]);
+    expect(new Set(queues.map(String)).size).toBe(queues.length);
 
     server.gate.open();
     await me.last("c1");

@@ -78,7 +78,7 @@ describe("the figures", () => {
     expect(found.parley_turn_waiting_seconds_count).toBe(waitedMs > 0 ? 1 : 0);
   });
 
-  it("tell how many sockets and streams are open, and what runs and waits", async () => {
+  it("report how many sockets and streams are open, and what runs and waits", async () => {
     const server = await startTestServer({
       script: (gate) => [
         [text("Looking. "), pause(gate), toolCall("look"), usage(5, 5)],

@@ -96,7 +96,7 @@ function createFigures(
   const registers = [registry];
   new Gauge({
     name: "parley_queue_depth",
-    help: "Messages that wait in conversations, as far as this node has heard",
+    help: "Messages that wait in conversations, as far as this node knows",
     registers,
     collect() {
       this.set(ask.waitingMessages());

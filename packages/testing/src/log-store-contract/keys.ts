@@ -166,7 +166,7 @@ export const keyCases: readonly TopicCase[] = [
     },
   },
   {
-    name: "a login goes on as it is used, and its marks never go back",
+    name: "a login is extended while it is used, and its marks never go back",
     async run(s) {
       const key = apiKey(s);
       await withKeys(s, [key], async () => {

@@ -15,7 +15,7 @@ function fixture() {
 const unavailable = { code: "store_unavailable", retryable: true };
 
 describe("a store with faults", () => {
-  it("fails the calls that it is told to, before or after their effect, and no others", async () => {
+  it("fails the chosen calls, before or after their effect, and no others", async () => {
     const { faults, create, exists, store } = fixture();
     faults.fail("create");
     await expect(create("a")).rejects.toMatchObject(unavailable);
@@ -27,7 +27,7 @@ describe("a store with faults", () => {
     expect(faults.calls.map(({ method }) => method)).toEqual(["create", "heartbeat", "create", "create"]);
   });
 
-  it("refuses the calls that it is told to by their arguments, until it heals", async () => {
+  it("refuses the calls that are chosen by their arguments, until it heals", async () => {
     const { faults, create, exists } = fixture();
     faults.refuse("create", (input) =>
       (input as { id: string }).id === "a" ? new ParleyError("too_large") : undefined,

@@ -50,7 +50,7 @@ export const fileCases: RuntimeTopicCase[] = [
       checkEqual(
         only(events, "user-message").text,
         "Look:\n[notes.md, text/markdown, 7 bytes]\nWell?",
-        "what is told of it",
+        "what is published of it",
       );
       const log = await world.log(node, conversationId);
       for (const follow of follows) {
@@ -59,7 +59,11 @@ export const fileCases: RuntimeTopicCase[] = [
         checkEqual(JSON.stringify(follow.state.chunks), JSON.stringify(log), "what a client has folded");
       }
       const replayed = await world.turnEvents(other, conversationId, receipt.turnId);
-      checkEqual(only(replayed, "user-message"), only(events, "user-message"), "what is told of it later");
+      checkEqual(
+        only(replayed, "user-message"),
+        only(events, "user-message"),
+        "what is published of it later",
+      );
       const opened = await other.me.files.open({ conversationId, seq: 2 });
       checkEqual(
         [opened.name, await contentOf(opened)],
@@ -92,7 +96,7 @@ export const fileCases: RuntimeTopicCase[] = [
       checkEqual(
         only(events, "steering").text,
         "And this\n[a.txt, text/plain, 1 byte]",
-        "what is told of it",
+        "what is published of it",
       );
       const log = await world.log(node, conversationId);
       const found = log.find(({ chunk }) => chunk.type === "text" && chunk.file !== undefined);
@@ -167,7 +171,7 @@ export const fileCases: RuntimeTopicCase[] = [
     },
   },
   {
-    name: "a model is shown the files that it takes and told of the others, and a manifest names each",
+    name: "a model gets the files that it takes and a note of the others, and a manifest names each",
     async run(world) {
       const provider = createScriptedProvider([text("Nice.")]);
       const takesFile = ({ mediaType }: ProviderFile): FileForm =>

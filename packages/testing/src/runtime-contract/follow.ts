@@ -108,8 +108,8 @@ export class Follow {
    * its own subscription has received every event that is not in rows.
    */
   checkOrder(options: { readonly unfinished?: boolean } = {}): void {
-    checkEqual(checkEventOrder(this.events, options), [], "the order of what a subscriber is told");
-    checkEqual(this.#own.figures, this.#read.figures, "the figures that a subscriber with a cursor is told");
+    checkEqual(checkEventOrder(this.events, options), [], "the order of what a subscriber receives");
+    checkEqual(this.#own.figures, this.#read.figures, "the figures that a subscriber with a cursor receives");
   }
 
   close(): void {

@@ -10,7 +10,7 @@ import { always, ofType, type RuntimeTopicCase } from "./world.js";
 /** Cases of clients that connect, reconnect and leave, without any effect on a turn. */
 export const followingCases: RuntimeTopicCase[] = [
   {
-    name: "whoever joins late is told a running turn of 5,000 deltas with one event per part",
+    name: "a client that joins late receives a running turn of 5,000 deltas with one event per part",
     async run(world) {
       const at = gate();
       const words = Array.from({ length: 5_000 }, (_, index) => `w${index} `).join("");
@@ -23,15 +23,15 @@ export const followingCases: RuntimeTopicCase[] = [
       const read = () => ofType(early.events, "text-delta").map(({ delta }) => delta);
       await world.until(() => read().join("").length === words.length, "the turn has read it");
       const late = node.follow(conversationId);
-      await world.until(() => late.has("text-delta"), "the late client is told");
+      await world.until(() => late.has("text-delta"), "the late client receives it");
       checkEqual(
         late.events.map(({ type }) => type),
         ["user-message", "turn-start", "reasoning-delta", "text-delta"],
-        "events told to the late client",
+        "events sent to the late client",
       );
       checkEqual(ofType(late.events, "text-delta")[0]?.delta, words, "the text");
       const withCursor = await world.joined(node, conversationId);
-      await world.until(() => withCursor.has("text-delta"), "the client with a cursor is told");
+      await world.until(() => withCursor.has("text-delta"), "the client with a cursor receives it");
       check(withCursor.frames.length <= 6, `few frames with a cursor, not ${withCursor.frames.length}`);
       at.open();
       await world.until(() => late.has("turn-sealed") && withCursor.has("turn-sealed"), "the turn is over");
@@ -135,7 +135,7 @@ export const followingCases: RuntimeTopicCase[] = [
       closing.open();
       await world.until(() => always.has("turn-sealed", turnId), "the turn is over");
       back = new Follow(node.me, conversationId, fold.state.cursor, fold);
-      await world.until(() => back.has("turn-sealed", turnId), "the client hears of the end");
+      await world.until(() => back.has("turn-sealed", turnId), "the client receives the end");
       const log = await world.log(node, conversationId);
       checkEqual(JSON.stringify(fold.state.chunks), JSON.stringify(log), "what the cut client has folded");
       checkEqual(fold.state.messages, always.state.messages, "what both show in the end");
@@ -155,14 +155,14 @@ export const followingCases: RuntimeTopicCase[] = [
       const { conversationId, turnId } = await world.start(node);
       await world.pass(at.reached, "the model writes");
       const cut = await world.joined(node, conversationId);
-      await world.until(() => cut.lines.length === 2, "the client is told");
+      await world.until(() => cut.lines.length === 2, "the client receives both lines");
       cut.close();
       at.open();
       await world.idle(node, conversationId);
       await world.turn(node, "And?", { conversationId });
       const log = await world.log(node, conversationId);
       const back = await world.joined(node, conversationId, cut.cursor);
-      await world.until(() => back.has("turn-sealed", turnId), "the client hears of the first end");
+      await world.until(() => back.has("turn-sealed", turnId), "the client receives the first end");
       checkEqual(seqOf(back.cursor), log.length, "the cursor in the end");
       back.close();
     },
@@ -176,7 +176,7 @@ export const followingCases: RuntimeTopicCase[] = [
       await world.pass(at.reached, "the model writes");
       for (const cursor of [`1~${turnId}~99~0`, `1~${turnId}~1~999`, "0~another~1~5"]) {
         const follow = await world.joined(node, conversationId, cursor);
-        await world.until(() => follow.lines.length === 2, `a client with ${cursor} is told`);
+        await world.until(() => follow.lines.length === 2, `a client with ${cursor} receives both lines`);
         checkEqual(follow.lines, ["user: Hi", "assistant: One "], "it shows");
         check(
           follow.frames.some(({ type }) => type === "chat.reset"),
@@ -206,7 +206,7 @@ export const followingCases: RuntimeTopicCase[] = [
       const { cursor: meta } = await node.me.meta(conversationId);
       const held = [...before.frames];
       await node.me.remove(conversationId);
-      for (const message of ["Anew", "More", "And more"]) {
+      for (const message of ["Again", "More", "And more"]) {
         await world.turn(node, message, { conversationId });
         const now = await world.log(node, conversationId);
         const fresh = await world.joined(node, conversationId);
@@ -310,7 +310,7 @@ export const followingCases: RuntimeTopicCase[] = [
       await node.me.create({ id: conversationId });
       const follow = await world.joined(node, conversationId);
       for (const message of ["One", "Two", "Three"]) await world.turn(node, message, { conversationId });
-      await world.until(() => follow.count("turn-sealed") === 3, "three turns are told");
+      await world.until(() => follow.count("turn-sealed") === 3, "three turns are received");
       follow.checkOrder();
       const other = world.id("c");
       await node.me.create({ id: other });
@@ -326,7 +326,7 @@ export const followingCases: RuntimeTopicCase[] = [
     },
   },
   {
-    name: "a client without a cursor hears what comes, and may join between turns",
+    name: "a client without a cursor receives what comes, and may join between turns",
     async run(world) {
       const node = await world.node();
       const { receipt } = await world.turn(node);
@@ -335,8 +335,8 @@ export const followingCases: RuntimeTopicCase[] = [
       await world.advance(0);
       const before = follow.events.length;
       const next = await world.turn(node, "More", { conversationId });
-      await world.until(() => follow.has("turn-sealed", next.receipt.turnId), "the next turn is told");
-      check(before === 0, "nothing is told of turns that are over");
+      await world.until(() => follow.has("turn-sealed", next.receipt.turnId), "the next turn is received");
+      check(before === 0, "nothing is sent of turns that are over");
       follow.checkOrder();
       const meta = await node.me.meta(conversationId);
       checkEqual(seqOf(meta.cursor), 4, "the cursor to come back with");

@@ -8,9 +8,9 @@ import { ofType, only, type RuntimeTopicCase } from "./world.js";
 /** Cases of a host's view of its node: events as they are published, and its health. */
 export const observingCases: RuntimeTopicCase[] = [
   {
-    name: "a host hears every event of its turns but the increments, in order, and whose it is",
+    name: "a host receives every event of its turns but the increments, in order, and whose it is",
     async run(world) {
-      const heard: { event: AgentEvent; context: EventContext }[] = [];
+      const received: { event: AgentEvent; context: EventContext }[] = [];
       const node = await world.node({
         script: [
           [
@@ -22,23 +22,23 @@ export const observingCases: RuntimeTopicCase[] = [
           [text("3"), usage(4, 4)],
         ],
         tools: [adder],
-        hooks: { onEvent: (event, context) => heard.push({ event, context }) },
+        hooks: { onEvent: (event, context) => received.push({ event, context }) },
       });
       const { events, receipt } = await world.turn(node);
       const increments = ["text-delta", "reasoning-delta", "tool-output"];
       const expected = events.filter(({ type }) => !increments.includes(type) && type !== "status");
       checkEqual(
-        heard.map(({ event }) => event),
+        received.map(({ event }) => event),
         expected,
         "the events",
       );
       const { conversationId, turnId } = receipt;
       const whose = { owner: world.owner, conversationId, turnId, providerName: "test", model: "test/one" };
-      for (const { context } of heard) checkEqual(context, whose, "whose event it is");
+      for (const { context } of received) checkEqual(context, whose, "whose event it is");
     },
   },
   {
-    name: "a host that throws at an event is told so, and its turns go on",
+    name: "a host that throws at an event gets the failure reported, and its turns continue",
     async run(world) {
       const node = await world.node({
         hooks: {
@@ -56,7 +56,7 @@ export const observingCases: RuntimeTopicCase[] = [
     },
   },
   {
-    name: "a turn that was ended for a dead node is told as sealed, once",
+    name: "a turn that was ended for a dead node is published as sealed, once",
     async run(world) {
       const sealed: AgentEvent[] = [];
       const takeovers: TurnTakeover[] = [];
@@ -75,8 +75,8 @@ export const observingCases: RuntimeTopicCase[] = [
         },
       });
       await world.until(() => sealed.length > 0, "the turn is ended there");
-      const told = sealed.map((event) => event.type === "turn-sealed" && [event.turnId, event.reason]);
-      checkEqual(told, [[turnId, "interrupted"]], "what is told");
+      const published = sealed.map((event) => event.type === "turn-sealed" && [event.turnId, event.reason]);
+      checkEqual(published, [[turnId, "interrupted"]], "what is published");
       await world.until(() => takeovers.length > 0, "the takeover is reported");
       checkEqual(
         takeovers.map(({ owner, turnId: turn, outcome }) => [owner, turn, outcome]),
@@ -86,7 +86,7 @@ export const observingCases: RuntimeTopicCase[] = [
     },
   },
   {
-    name: "a look at everything tells the store's areas and the models; a store that is away is a finding",
+    name: "an examination of everything lists the store's areas and the models; a store that is away is a finding",
     async run(world) {
       const node = await world.node();
       const found = await world.pass(node.runtime.examine({ fix: false }), "the look");

@@ -40,7 +40,7 @@ const noop = { name: "noop", recovery: "retry" as const, execute: () => "done" }
 /** Cases of the cost of calls: recorded once, published live, and summed. */
 export const usageCases: RuntimeTopicCase[] = [
   {
-    name: "a call's cost is estimated by bucket, kept with the call, and told with the turn's end",
+    name: "a call's cost is estimated by bucket, kept with the call, and published with the turn's end",
     async run(world) {
       const counted = usage(1_000, 10, { cacheReadTokens: 600, cacheWriteTokens: 100 });
       const node = await priced(
@@ -65,7 +65,7 @@ export const usageCases: RuntimeTopicCase[] = [
       const amounts = [{ currency: "USD", billed: 0, estimated: 0.0078 }];
       const cost = { calls: 2, unknownCalls: 0, amounts };
       checkEqual(metrics?.cost, cost, "the cost of the turn");
-      checkEqual(only(events, "done").cost, cost, "the cost that is told");
+      checkEqual(only(events, "done").cost, cost, "the cost that is published");
       checkEqual((await node.me.metrics(conversationId))[0]?.cost, cost, "the cost in the metrics");
       const { groups, total } = await node.me.usage({ by: "model" });
       checkEqual(

@@ -141,7 +141,7 @@ export const webhookCases: RuntimeTopicCase[] = [
       const durations = attempts.every(({ durationMs }) => durationMs >= 0);
       check(
         durations && !JSON.stringify(attempts).includes("https://"),
-        "attempts are told without addresses",
+        "attempts are reported without addresses",
       );
     },
   },

@@ -216,7 +216,7 @@ export class World {
     const read = async () => {
       for await (const { event } of node.me.events(conversationId, turnId)) events.push(event);
     };
-    await this.pass(read(), `turn ${turnId} is told to its end`);
+    await this.pass(read(), `turn ${turnId} is read to its end`);
     checkEqual(checkEventOrder(events), [], "the order of a turn's events");
     checkEqual(events.at(-1)?.type, "turn-sealed", "the last event of a turn");
     return events;

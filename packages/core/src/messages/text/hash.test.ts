@@ -57,7 +57,7 @@ describe("chainHash", () => {
     expect(chain("abc")).not.toBe(chain("ab", "c"));
   });
 
-  it("goes on from any text that is given as the previous hash", () => {
+  it("continues from any text that is given as the previous hash", () => {
     expect(chainHash("not a hash", "x")).toBe(chainHash(hashText("not a hash"), "x"));
   });
 });

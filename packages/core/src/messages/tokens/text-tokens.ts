@@ -69,7 +69,7 @@ export const initialContext = 1.5;
 /** The cost of a letter, in hundredths, by which the levels of context differ. */
 const contextStep = 1.7;
 /** Shorter words do not reveal the language. */
-const shortestTellingWord = 3;
+const shortestRevealingWord = 3;
 
 /** Character in front of a word that is cut with it. */
 const noLead = -1;
@@ -347,7 +347,7 @@ class TextPass {
 
 /** Returns the context after a word of so many letters that cost so many hundredths beyond its first token. */
 export function nextContext(context: number, cost: number, letters: number): number {
-  if (letters < shortestTellingWord) return context;
+  if (letters < shortestRevealingWord) return context;
   return context * contextMemory + (1 - contextMemory) * (cost / letters);
 }
 

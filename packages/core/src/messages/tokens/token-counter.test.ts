@@ -44,7 +44,7 @@ describe("TokenCounter", () => {
     expect(Number.isInteger(counter.countText(text, "lean"))).toBe(true);
   });
 
-  it("goes on from a snapshot that went through JSON", () => {
+  it("continues from a snapshot that went through JSON", () => {
     const counter = taught("some-model");
     const copy = createTokenCounter(JSON.parse(JSON.stringify(counter.snapshot())));
     expect(copy.factor("some-model")).toBe(counter.factor("some-model"));

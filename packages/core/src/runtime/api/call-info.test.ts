@@ -28,11 +28,11 @@ describe("a provider call, as clients see it", () => {
     expect(toCallInfo(record).startedAt).toBe(5);
   });
 
-  it("is the same record again, from whoever told it", () => {
+  it("is converted back to the same record, with or without the provider's name in its model", () => {
     expect(fromCallInfo(toCallInfo(record))).toEqual(record);
-    const { providerModel: _, ...told } = toCallInfo(record);
+    const { providerModel: _, ...info } = toCallInfo(record);
     for (const model of ["openai/gpt-5.1", "gpt-5.1"]) {
-      expect(fromCallInfo({ ...told, model }).metadata).toEqual(record.metadata);
+      expect(fromCallInfo({ ...info, model }).metadata).toEqual(record.metadata);
     }
   });
 });

@@ -54,7 +54,7 @@ async function compacting() {
 }
 
 describe("a compaction that was asked for", () => {
-  it("goes on when an older turn's stop is heard of late", async () => {
+  it("continues when the stop of an older turn arrives late", async () => {
     const { clock, stops, writing, compacted, close } = await compacting();
     stops.push({ owner: "o", conversationId: "c", log: 1, turnId: "an older turn", fence: 1 });
     await clock.advance(3_000);

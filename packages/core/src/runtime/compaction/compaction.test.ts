@@ -90,7 +90,7 @@ describe("what a compaction covers", () => {
     expect(await planCompaction(env, storeOf([]), "c", keepNewest(0))).toBeUndefined();
   });
 
-  it("goes on from the newest summary, and covers what that one covered", async () => {
+  it("continues from the newest summary, and covers what that one covered", async () => {
     const entries = log([
       ["user", [say("1")]],
       ["assistant", [say("2")]],
@@ -210,7 +210,7 @@ describe("summing up", () => {
     expect(asked.at(-1)).toContain("last");
   });
 
-  it("ends when it is stopped, also where the provider goes on", async () => {
+  it("ends when it is stopped, also where the provider continues", async () => {
     const entries = log([
       ["user", [say("1")]],
       ["assistant", [say("2")]],
@@ -231,7 +231,7 @@ describe("summing up", () => {
 });
 
 describe("nothing to compact", () => {
-  it("says why, in words for whoever asked", () => {
+  it("states the reason in words for the user", () => {
     const message = (lastSeq: number, keep: number) => nothingToCompact({ lastSeq }, keep).message;
     expect(message(0, 10)).toBe("The conversation is empty");
     expect(message(4, 0)).toBe("Nothing is left to sum up");

@@ -56,22 +56,22 @@ function inPieces(events: readonly TurnEvent[], size: number): TurnEvent[] {
   });
 }
 
-describe("what was told of a turn", () => {
-  it("and what is left of it make the whole turn, in its order, wherever the telling broke off", () => {
+describe("the delivered events of a turn", () => {
+  it("and the rest make the whole turn, in its order, wherever the delivery broke off", () => {
     fc.assert(
       fc.property(wholeTurn, fc.integer({ min: 1, max: 3 }), fc.nat({ max: 60 }), (turn, size, count) => {
         const live = inPieces(turn, size);
-        const told = new EventDeduplicator();
-        const heard = live.slice(0, count);
-        for (const event of heard) expect(told.take(event)).toBe(true);
-        const rest = told.rest(turn);
-        const all = [...heard, ...rest].map((event) => ({ event }));
+        const deduplicator = new EventDeduplicator();
+        const delivered = live.slice(0, count);
+        for (const event of delivered) expect(deduplicator.take(event)).toBe(true);
+        const rest = deduplicator.rest(turn);
+        const all = [...delivered, ...rest].map((event) => ({ event }));
         expect(folded(all)).toEqual(folded(turn.map((event) => ({ event }))));
         // In order: without its texts, the turn as it is.
         const others = (events: readonly TurnEvent[]) =>
           events.filter(({ type }) => type !== "text-delta" && type !== "reasoning-delta");
-        expect([...others(heard), ...others(rest)]).toEqual(others(turn));
-        expect(told.rest(turn)).toEqual([]);
+        expect([...others(delivered), ...others(rest)]).toEqual(others(turn));
+        expect(deduplicator.rest(turn)).toEqual([]);
       }),
     );
   });
@@ -79,17 +79,17 @@ describe("what was told of a turn", () => {
   it("is nothing new when the journal brings it after the rows", () => {
     fc.assert(
       fc.property(wholeTurn, (turn) => {
-        const told = new EventDeduplicator();
-        told.rest(turn);
-        told.complete(["a0", "a1", "a2", "a3"]);
-        for (const event of inPieces(turn, 2)) expect(told.take(event)).toBe(false);
+        const deduplicator = new EventDeduplicator();
+        deduplicator.rest(turn);
+        deduplicator.complete(["a0", "a1", "a2", "a3"]);
+        for (const event of inPieces(turn, 2)) expect(deduplicator.take(event)).toBe(false);
       }),
     );
   });
 
   it("is not added to where the rows say something else", () => {
-    const told = new EventDeduplicator();
-    told.take(delta("text-delta", 0, "The answer is 41"));
-    expect(told.rest([delta("text-delta", 0, "The answer is 42")])).toEqual([]);
+    const deduplicator = new EventDeduplicator();
+    deduplicator.take(delta("text-delta", 0, "The answer is 41"));
+    expect(deduplicator.rest([delta("text-delta", 0, "The answer is 42")])).toEqual([]);
   });
 });

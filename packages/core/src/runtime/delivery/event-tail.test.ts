@@ -55,7 +55,7 @@ describe("the tail of an open turn", () => {
     expect(tail.since(2, 6)).toMatchObject([{ n: 6, event: { delta: "BcCd" } }]);
   });
 
-  it("tells a late reader the same as every event would, from any place, whoever read or took its share before", () => {
+  it("gives a late reader the same content as all events, from any position, whatever was read or taken before", () => {
     const before = fc.constantFrom("nobody", "reader", "journal");
     fc.assert(
       fc.property(fc.array(fc.tuple(event, before), { maxLength: 40 }), fc.nat(45), (steps, place) => {
@@ -67,11 +67,11 @@ describe("the tail of an open turn", () => {
         }
         const all = steps.map(([each]) => each);
         const after = place - 1;
-        const told = tail.since(after);
-        expect(fold(told.map((one) => one.event))).toEqual(fold(all.slice(place)));
-        if (place < all.length) expect(told.at(-1)?.n).toBe(all.length - 1);
-        for (let index = 1; index < told.length; index += 1) {
-          const [one, other] = [told[index - 1]?.event, told[index]?.event];
+        const events = tail.since(after);
+        expect(fold(events.map((one) => one.event))).toEqual(fold(all.slice(place)));
+        if (place < all.length) expect(events.at(-1)?.n).toBe(all.length - 1);
+        for (let index = 1; index < events.length; index += 1) {
+          const [one, other] = [events[index - 1]?.event, events[index]?.event];
           const sameText = one?.type === "text-delta" && other?.type === "text-delta";
           // Neighbors of the same part would be one event too many.
           if (sameText) expect(one.partIndex).not.toBe(other.partIndex);
@@ -103,7 +103,7 @@ describe("the tail of an open turn", () => {
     );
   });
 
-  it("is empty after a commit, and goes on counting", () => {
+  it("is empty after a commit, and keeps counting", () => {
     const tail = new EventTail();
     tail.push(delta("text-delta", 0, "a"));
     tail.clear();

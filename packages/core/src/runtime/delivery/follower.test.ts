@@ -89,7 +89,7 @@ describe("what this node has at hand", () => {
     await cluster.close();
   });
 
-  it("reads a turn that it takes over once, for its subscribers and for going on", async () => {
+  it("reads a turn that it takes over once, for its subscribers and to continue it", async () => {
     const cluster = new Cluster([
       { pieces: ["text"], tools: ["again"] },
       { pieces: ["text"], tools: [] },

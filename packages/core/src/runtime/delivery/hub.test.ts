@@ -79,7 +79,7 @@ describe("the hub", () => {
     expect([events.frames, rows.frames]).toEqual([turn, []]);
   });
 
-  it("lets nothing fall between joining and the join point, and tells nothing twice", async () => {
+  it("loses no frame between joining and the join point, and sends none twice", async () => {
     const hub = new Hub();
     const late = listener();
     const reading = gate();
@@ -96,7 +96,7 @@ describe("the hub", () => {
     expect(late.frames).toEqual([event(2), event(3), event(4)]);
   });
 
-  it("may be told of the past in pieces while the join point is read, as long as somebody listens", async () => {
+  it("may receive the past in pieces while the join point is read, until it leaves", async () => {
     const hub = new Hub();
     const late = listener();
     const reading = gate();

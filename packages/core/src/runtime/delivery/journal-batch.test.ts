@@ -41,7 +41,7 @@ describe("a batch of the journal", () => {
 });
 
 describe("coalescing", () => {
-  it("tells the same in fewer events, one for neighbours of the same part", () => {
+  it("has the same content in fewer events, one for neighbours of the same part", () => {
     fc.assert(
       fc.property(events, (list) => {
         const all = numbered(list);

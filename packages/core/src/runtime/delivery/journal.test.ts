@@ -54,7 +54,7 @@ function journalFixture() {
 const unavailable = () => new ParleyError("store_unavailable");
 
 describe("the journal", () => {
-  it("fails the one turn whose events cannot be written down, and goes on for the others", async () => {
+  it("fails the one turn whose events cannot be written down, and continues for the others", async () => {
     const { clock, open, texts } = journalFixture();
     const [broken, sound] = [open(1), open(2)];
     const failures: unknown[] = [];
@@ -240,7 +240,7 @@ describe("the journal", () => {
     expect(flushes[3]).toMatchObject([{ firstN: 1, count: 2 }]);
   });
 
-  it("tells a turn that is another's so, and goes on with the others", async () => {
+  it("reports to a turn that it belongs to another node, and continues with the others", async () => {
     const { clock, open, answers, texts } = journalFixture();
     const [a, b] = [open(1), open(2)];
     const failures: unknown[] = [];

@@ -30,7 +30,7 @@ const seqsOf = (frames: readonly SubscriptionFrame[]) =>
   frames.flatMap((frame) => (frame.type === "chat.chunks" ? frame.chunks.map(({ seq }) => seq) : []));
 
 describe("a long log", () => {
-  it("is told page by page, each before the next one is read", async () => {
+  it("is sent page by page, each before the next one is read", async () => {
     const { me, faults, reads, readsBefore } = await longLog();
     const frames: SubscriptionFrame[] = [];
     const first = faults.hold("readChunks");
@@ -64,7 +64,7 @@ describe("a long log", () => {
     expect(reads() - readsBefore).toBe(1);
   });
 
-  it("that cannot be read to its end leaves its reader a cursor to go on from", async () => {
+  it("that cannot be read to its end leaves its reader a cursor to continue from", async () => {
     const { me, faults } = await longLog();
     const frames: SubscriptionFrame[] = [];
     let ended: string | undefined;

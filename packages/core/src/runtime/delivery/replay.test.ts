@@ -57,7 +57,7 @@ const figures = (step: number, inputTokens = 5): StepMetrics => ({
 });
 const kinds = (events: readonly AgentEvent[]) => events.map(({ type }) => type);
 
-describe("a turn that is told again from its rows", () => {
+describe("a turn that is replayed from its rows", () => {
   it("has one event per part, in the order of a turn", () => {
     seq = 0;
     const entries = [
@@ -98,7 +98,7 @@ describe("a turn that is told again from its rows", () => {
     expect(events[2]).toMatchObject({ partIndex: 1 });
   });
 
-  it("tells every step before a failure, also one that left no row", () => {
+  it("replays every step before a failure, also one that left no row", () => {
     seq = 0;
     const failure: MessageContentPart = { type: "error", message: "Down", code: "network" };
     const entries = [row("user", [say("Hi")]), row("assistant", [failure], 0)];
@@ -109,7 +109,7 @@ describe("a turn that is told again from its rows", () => {
     expect(checkEventOrder([...events, ...closing], { lastEvent: "done" })).toEqual([]);
   });
 
-  it("tells a step without rows only of a turn that is over", () => {
+  it("replays a step without rows only of a turn that is over", () => {
     seq = 0;
     const turn = { ...ids, startedAt: 0, entries: [row("user", [say("Hi")])], steps: [figures(0)] };
     expect(kinds(replayRows(turn))).toEqual(["user-message", "turn-start"]);
@@ -118,7 +118,7 @@ describe("a turn that is told again from its rows", () => {
   });
 });
 
-describe("the end of a turn that is told again", () => {
+describe("the end of a turn that is replayed", () => {
   it("keeps what is unknown unknown", () => {
     const usage = { inputTokens: 0, outputTokens: 0 };
     const [unknown] = closingEvents({ ...ids, reason: "stop", metrics: { turnId: "t", usage, steps: [] } });

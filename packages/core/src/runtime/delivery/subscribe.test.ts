@@ -30,19 +30,19 @@ afterEach(async () => {
 });
 
 /** Returns the frames for a client with this cursor, up to the frame after which the connection breaks. */
-async function told(
+async function framesFrom(
   node: ClusterNode,
   cursor: string | undefined,
   frames = Number.POSITIVE_INFINITY,
 ): Promise<SubscriptionFrame[]> {
-  const heard: SubscriptionFrame[] = [];
+  const received: SubscriptionFrame[] = [];
   const leave = node.me.attach(conversationId, cursor, {
-    onFrame: (frame) => heard.push(frame),
+    onFrame: (frame) => received.push(frame),
     onEnd: (error) => expect(error).toBeUndefined(),
   });
   await cluster.clock.advance(0);
   leave();
-  return heard.slice(0, frames);
+  return received.slice(0, frames);
 }
 
 const eventsOf = (frames: readonly SubscriptionFrame[]) =>
@@ -74,26 +74,26 @@ const wordsOf = (frames: readonly SubscriptionFrame[]) =>
 describe.each(["the node of the turn", "another node"])("joining an open turn on %s", (which) => {
   const node = () => (which === "another node" ? there : here);
 
-  it("tells the figures of every step, wherever the connection broke before", async () => {
-    const whole = await told(node(), "0");
+  it("sends the figures of every step, wherever the connection broke before", async () => {
+    const whole = await framesFrom(node(), "0");
     const figures = figuresOf(eventsOf(whole));
     expect(figures.size).toBe(4);
     for (let cut = 1; cut < whole.length; cut += 1) {
-      const before = await told(node(), "0", cut);
-      const after = await told(node(), before.at(-1)?.cursor);
+      const before = await framesFrom(node(), "0", cut);
+      const after = await framesFrom(node(), before.at(-1)?.cursor);
       expect(figuresOf(eventsOf([...before, ...after])), `cut behind ${cut} frames`).toEqual(figures);
       expect(messagesOf([...before, ...after]), `cut behind ${cut} frames`).toEqual(messagesOf(whole));
     }
   });
 
   it("names the model that answers, though nobody chose one", async () => {
-    const [snapshot] = await told(node(), "0");
+    const [snapshot] = await framesFrom(node(), "0");
     expect(snapshot).toMatchObject({ type: "chat.snapshot", activeTurn: { model: "test/one" } });
     await cluster.finish();
     const sent = here.me.send({ conversationId, message: "Again" });
     await cluster.clock.advance(100);
     await sent;
-    const [next] = await told(node(), "0");
+    const [next] = await framesFrom(node(), "0");
     expect(next, "in its first step").toMatchObject({ activeTurn: { model: "test/one" } });
     const meta = here.me.meta(conversationId);
     await cluster.clock.advance(0);
@@ -101,12 +101,12 @@ describe.each(["the node of the turn", "another node"])("joining an open turn on
   });
 
   it("without a cursor, gives cursors that leave nothing out", async () => {
-    const whole = await told(node(), undefined);
-    const reference = wordsOf(await told(node(), "0"));
+    const whole = await framesFrom(node(), undefined);
+    const reference = wordsOf(await framesFrom(node(), "0"));
     expect(whole.length).toBeGreaterThan(6);
     for (let cut = 1; cut <= whole.length; cut += 1) {
-      const before = await told(node(), undefined, cut);
-      const after = await told(node(), before.at(-1)?.cursor);
+      const before = await framesFrom(node(), undefined, cut);
+      const after = await framesFrom(node(), before.at(-1)?.cursor);
       expect(wordsOf([...before, ...after]), `cut behind ${cut} events`).toEqual(reference);
     }
   });

@@ -92,7 +92,7 @@ describe("watchers", () => {
     await close();
   });
 
-  it("are many: other work goes on between them, and one that leaves meanwhile hears nothing more", async () => {
+  it("are many: other work continues between them, and one that leaves meanwhile receives nothing more", async () => {
     const { clock, me, close } = await watched();
     const order: string[] = [];
     const stops: (() => void)[] = [];

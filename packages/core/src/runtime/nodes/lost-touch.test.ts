@@ -80,7 +80,7 @@ describe("a process that was suspended for longer than its lease", () => {
     await closed;
   });
 
-  it("tells its subscribers only what the store has of the turn", async () => {
+  it("sends its subscribers only what the store has of the turn", async () => {
     const at = gate();
     const { clock, runtime, me } = await suspendable([[text("One "), pause(at), text("two.")]], () => "");
     await me.create({ id: "c" });

@@ -107,7 +107,7 @@ describe("the life of a node", () => {
     expect([alive(), losses[0]]).toEqual([false, 13_000]);
   });
 
-  it("goes on under a new name, which lives only when the store has heard of it", async () => {
+  it("continues under a new name, which lives only once the store has it", async () => {
     const { clock, alive, env, life, beats, fail } = lifeFixture();
     await life.start();
     fail(10);
@@ -149,7 +149,7 @@ describe("the life of a node", () => {
     expect(beats.at(-1)).toEqual({ node: "n+name1", at: 10_500 });
   });
 
-  it("notices after a suspension that its time is over, before any timer tells it", async () => {
+  it("notices after a suspension that its time is over, before any timer fires", async () => {
     const { clock, alive, life } = lifeFixture();
     await life.start();
     clock.jump(10_000);

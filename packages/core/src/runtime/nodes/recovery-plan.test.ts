@@ -32,7 +32,7 @@ const answer = (toolCallId: string, name = "work"): MessageContentPart => ({
   result: "done",
   resultText: "done",
 });
-const told = (toolCallId: string, content = "told"): TurnEvent => ({
+const publishedResult = (toolCallId: string, content = "published"): TurnEvent => ({
   type: "tool-result",
   ...ids,
   stepId: "t.0" as StepId,
@@ -83,8 +83,8 @@ const yes = () => true;
 const no = () => false;
 const make = { now: new Date(5_000) };
 
-describe("whether a turn goes on", () => {
-  it("begins anew where nothing was answered yet", () => {
+describe("whether a turn continues", () => {
+  it("begins again where nothing was answered yet", () => {
     const opening: TurnEvent = { type: "user-message", ...ids, text: "Hi" };
     const plan = planToContinue(left([["user", [say("Hi")]]], [opening]), no, { elapsedMs: 30, waitedMs: 0 });
     expect(plan?.resume).toMatchObject({ stepIndex: 0, messages: [], pendingCalls: [], elapsedMs: 30 });
@@ -106,25 +106,25 @@ describe("whether a turn goes on", () => {
     }
   });
 
-  it("goes on with open calls whose tools may be run again, and keeps the results that were told", () => {
+  it("continues with open calls whose tools may be run again, and keeps the published results", () => {
     const turn = left(
       [
         ["user", [say("Hi")]],
         ["assistant", [say("Working."), call("k1"), call("k2", "other")], { stepId: "t.0" }],
       ],
-      [{ type: "tool-output", ...ids, toolCallId: "k1", data: "x", stream: "stdout" }, told("k1")],
+      [{ type: "tool-output", ...ids, toolCallId: "k1", data: "x", stream: "stdout" }, publishedResult("k1")],
       { steps: [step(0)] },
     );
     const plan = planToContinue(turn, (name) => name === "other", none);
     expect(plan?.resume.stepIndex).toBe(0);
     expect(plan?.resume.pendingCalls?.map((each) => each.toolCallId)).toEqual(["k1", "k2"]);
     expect(plan?.resume.settled).toMatchObject([
-      { id: "r-k1", role: "tool", content: [{ resultText: "told", durationMs: 7, toolCallId: "k1" }] },
+      { id: "r-k1", role: "tool", content: [{ resultText: "published", durationMs: 7, toolCallId: "k1" }] },
     ]);
     expect(planToContinue(turn, no, none)).toBeUndefined();
   });
 
-  it("goes on with the next step behind committed results and steering, and leaves summaries to the history", () => {
+  it("continues with the next step behind committed results and steering, and leaves summaries to the history", () => {
     const turn = left(
       [
         ["user", [say("Hi")]],
@@ -173,7 +173,7 @@ describe("what a turn leaves behind", () => {
           toolName: "work",
           input: {},
         },
-        told("k2"),
+        publishedResult("k2"),
       ],
     );
     const [assistant, first, second, ...rest] = partialMessages(turn, make);
@@ -189,7 +189,7 @@ describe("what a turn leaves behind", () => {
       ],
     });
     expect(first).toMatchObject({ role: "tool", content: [{ toolCallId: "k1", isError: true }] });
-    expect(second).toMatchObject({ id: "r-k2", content: [{ toolCallId: "k2", resultText: "told" }] });
+    expect(second).toMatchObject({ id: "r-k2", content: [{ toolCallId: "k2", resultText: "published" }] });
     expect(rest).toEqual([]);
     expect(partialMessages(turn, make)).toEqual(partialMessages(turn, make));
     expect(currentStep(turn)).toBe("t.0");
@@ -297,7 +297,7 @@ describe("the figures of a turn that nobody ended", () => {
     });
   });
 
-  it("count a step that was told to its end, but not committed", () => {
+  it("count a step that was published to its end, but not committed", () => {
     const stepId = "t.1" as StepId;
     const turn = left(
       [["user", [say("Hi")]]],

@@ -95,7 +95,7 @@ describe("a take-over", () => {
     await close(again, clock);
   });
 
-  it("ends a turn whose journal cannot be read to its end, and never goes on with it", async () => {
+  it("ends a turn whose journal cannot be read to its end, and never continues with it", async () => {
     const { clock, node, store, errors } = cluster();
     const turnId = await leftTurn(node);
     const open = await store.forOwner("o").readOpenTurn({ conversationId: "c" });

@@ -42,7 +42,7 @@ describe("retrying while the store is away", () => {
     expect(store.calls).toBe(1);
   });
 
-  it("gives up when it is told to, with the last failure", async () => {
+  it("gives up when it is aborted, with the last failure", async () => {
     const clock = createManualClock();
     const store = failing(100);
     const abort = new AbortController();

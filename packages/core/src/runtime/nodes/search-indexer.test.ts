@@ -74,7 +74,7 @@ describe("the search indexer", () => {
     await indexer.stop();
   });
 
-  it("reports what fails, and goes on with the next look", async () => {
+  it("reports what fails, and continues with the next look", async () => {
     const { indexer, clock, calls, reports, faults, lag } = createIndexer({ ada: 1 });
     faults.fail("indexSearch");
     indexer.wake("ada");

@@ -74,7 +74,7 @@ async function turnOn(options: Partial<RuntimeOptions>, store?: (root: LogStoreR
 }
 
 describe("a turn in which something breaks that must not", () => {
-  it("is ended from what the store has of it, and its conversation goes on", async () => {
+  it("is ended from what the store has of it, and its conversation continues", async () => {
     const tokens = createTokenCounter();
     let observed = 0;
     const broken = {
@@ -101,7 +101,7 @@ describe("a turn in which something breaks that must not", () => {
     }
   });
 
-  it("is ended without what it has not committed where the store goes on refusing", async () => {
+  it("is ended without what it has not committed where the store keeps refusing", async () => {
     const { turn, next, log } = await turnOn({}, (root) => failingStore(root, "seal", 3));
     expect([turn.status, turn.reason]).toEqual(["sealed", "error"]);
     expect(log.slice(-2)).toEqual(["tool: [worked]", "assistant: [error internal]"]);

@@ -189,7 +189,7 @@ describe("reading an answer", () => {
     expect(assembly.partial()).toHaveLength(limits.answerCalls);
   });
 
-  it("lets the rest of the process go on, and a stop through, while a provider sends without end", async () => {
+  it("lets the rest of the process continue, and a stop take effect, while a provider sends without end", async () => {
     const events: AsyncIterableIterator<ProviderStreamEvent> = {
       // Every event is available immediately: nothing but promises runs in between.
       next: () => Promise.resolve({ value: text("a"), done: false }),

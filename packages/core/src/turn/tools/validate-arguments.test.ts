@@ -41,7 +41,7 @@ describe("validateArguments", () => {
     expect(result.ok ? "" : result.message).toMatch(/"weather" was not run.*\n- .*not valid JSON: .+/);
   });
 
-  it("tells the model what was wrong and where", async () => {
+  it("reports to the model what was wrong and where", async () => {
     expect(await validateArguments(weather, '{"city":5}')).toEqual({
       ok: false,
       message:
@@ -56,7 +56,7 @@ describe("validateArguments", () => {
     expect(await validateArguments(tool, '{"a":1}')).toEqual({ ok: true, value: { seen: { a: 1 } } });
   });
 
-  it("tells the issues of a Standard Schema with their paths", async () => {
+  it("reports the issues of a Standard Schema with their paths", async () => {
     const tool = standard(() => ({
       issues: [{ message: "too small", path: ["a", { key: 0 }] }, { message: "bad" }],
     }));

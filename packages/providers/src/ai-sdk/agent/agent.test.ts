@@ -66,7 +66,7 @@ describe("a turn of an agent", () => {
     });
   });
 
-  it("tells its events in order, as often as wanted, and its text as it comes", async () => {
+  it("publishes its events in order, as often as wanted, and its text as it comes", async () => {
     const store = createPlainMemoryStore();
     const model = mockModel(
       [...said("t", "Let me."), ...called("c1", "add", '{"a":1,', '"b":2}'), finish("tool-calls")],
@@ -176,7 +176,7 @@ describe("a turn of an agent", () => {
     ]);
   });
 
-  it("shows only the newest messages where it is told to, with no result left alone", async () => {
+  it("sends only the newest messages up to the limit, with no result left alone", async () => {
     const store = createPlainMemoryStore();
     const model = mockModel(
       [...called("c1", "add", '{"a":1,"b":2}'), finish("tool-calls")],
@@ -188,7 +188,7 @@ describe("a turn of an agent", () => {
     expect(model.doStreamCalls[2]?.prompt.map(({ role }) => role)).toEqual(["user", "assistant", "user"]);
   });
 
-  it("goes on when nobody reads, or a reader leaves", async () => {
+  it("continues without a reader, or when a reader leaves", async () => {
     const store = createPlainMemoryStore();
     const model = mockModel([...said("t", "a", "b", "c"), finish()]);
     const stream = await new Agent({ model, store }).stream({ threadId: "t1", messages: "go" });
@@ -287,7 +287,7 @@ describe("a turn that does not go well", () => {
     ]);
   });
 
-  it("keeps what had come when the model fails, answers its calls, and rejects with the failure it told", async () => {
+  it("keeps what had come when the model fails, answers its calls, and rejects with the failure it published", async () => {
     const store = createPlainMemoryStore();
     const failing = [
       ...said("t", "par"),

@@ -178,7 +178,7 @@ describe("tools", () => {
     expect(made.content(true).map(({ type }) => type)).toEqual(["tool-call", "tool-call"]);
   });
 
-  it("tells a call once, and its metadata with it", async () => {
+  it("yields a call once, and its metadata with it", async () => {
     const { events } = await fold(
       [
         {

@@ -322,7 +322,7 @@ describe("events that come twice or out of order", () => {
   const events = answer([thinking("SIG", "hm"), text("a", "b"), toolUse("t", "add", "{}")]);
   const expected = contentOf(events);
 
-  it("change nothing where it can be told: beginnings, ends, and what follows an end", () => {
+  it("change nothing where they can be recognized: beginnings, ends, and what follows an end", () => {
     const doubled = events.flatMap((event) =>
       event.type === "content_block_delta"
         ? [event]

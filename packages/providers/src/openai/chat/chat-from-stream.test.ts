@@ -91,7 +91,7 @@ describe("the fold of a chat completion", () => {
     expect(resultOf(chunks, marked)).toMatchObject({ finishReason: "stop" });
   });
 
-  it("takes one for cut that ends with neither, unless told otherwise", () => {
+  it("treats one that ends with neither as cut, unless configured otherwise", () => {
     const chunks = [chatChunk({ content: "hi" })];
     expect(fold(chunks, false).map(({ type }) => type)).toEqual(["delta"]);
     expect(fold(chunks, false, true).at(-1)?.type).toBe("done");

@@ -229,13 +229,13 @@ describe("failures", () => {
       else if (n === 3) await answer.json(429, { error: { message: "slow down" } });
       else await answer.send([...chatChunks(spoken), "[DONE]"]).then(answer.end);
     });
-    const told: string[] = [];
-    const onRetry = ({ code, delayMs }: ProviderRetry) => told.push(`${code} ${delayMs >= 0}`);
+    const retries: string[] = [];
+    const onRetry = ({ code, delayMs }: ProviderRetry) => retries.push(`${code} ${delayMs >= 0}`);
     const events = await read(await adapterFor(server.url).completeStream({ ...params, onRetry }));
     expect(textIn(events)).toBe("Hello there, friend.");
     expect(codeOf(events)).toBe("done");
     expect(server.seen).toHaveLength(4);
-    expect(told).toEqual(["network true", "provider_overloaded true", "rate_limited true"]);
+    expect(retries).toEqual(["network true", "provider_overloaded true", "rate_limited true"]);
   });
 
   it.each([

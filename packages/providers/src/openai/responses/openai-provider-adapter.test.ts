@@ -236,7 +236,7 @@ describe("the client", () => {
     expect(server.seen[0]?.body.input).toEqual([{ role: "system", content: "Be brief." }]);
   });
 
-  it("goes on from the state it is given, unless the request says from where", async () => {
+  it("continues from the state it is given, unless the request says from where", async () => {
     const server = await serve((answer) => void answer.send(responsesEvents(spoken)).then(answer.end));
     const { responses } = clientFor(server.url);
     const conversationState = { lastResponseId: "resp_0" };

@@ -203,21 +203,21 @@ function eventsOf(stream: OpenAIResponseStream): ProviderStream {
 /** Wraps the stream so that `then` runs once it has succeeded and before any reader sees the result. */
 function afterwards(stream: ProviderStream, then: (result: ProviderCallResult) => void): ProviderStream {
   let final: Promise<ProviderCallResult> | undefined;
-  let told = false;
-  const tell = (result: ProviderCallResult) => {
-    if (!told) then(result);
-    told = true;
+  let isReported = false;
+  const report = (result: ProviderCallResult) => {
+    if (!isReported) then(result);
+    isReported = true;
     return result;
   };
   return {
     get final() {
-      final ??= stream.final.then(tell);
+      final ??= stream.final.then(report);
       final.catch(() => {});
       return final;
     },
     async *[Symbol.asyncIterator]() {
       for await (const event of stream) {
-        if (event.type === "done") tell(event.result);
+        if (event.type === "done") report(event.result);
         yield event;
       }
     },

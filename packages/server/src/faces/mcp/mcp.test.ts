@@ -121,7 +121,7 @@ describe.each(generations)("Parley as an MCP server, to %s", (generation) => {
     expect(server.provider.calls).toHaveLength(1);
   });
 
-  it("ends the wait of a call that is canceled, and lets the turn go on", async () => {
+  it("ends the wait of a call that is canceled, and lets the turn continue", async () => {
     const server = await startTestServer();
     const client = await connectClient(server, generation);
     const cancel = new AbortController();

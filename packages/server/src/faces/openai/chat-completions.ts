@@ -201,7 +201,7 @@ export const chatEndpoints = [
         },
       });
       void stream.over.then(() => leave.abort());
-      const tell = async () => {
+      const writeTurn = async () => {
         const all = behind(first, iterator);
         const reason = await finish(all, projection, () => {});
         for (const [index, call] of answerOf(projection).calls.entries()) {
@@ -213,7 +213,7 @@ export const chatEndpoints = [
         }
         writer.end(Buffer.from("data: [DONE]\n\n"));
       };
-      tell().catch(() => stream.cut());
+      writeTurn().catch(() => stream.cut());
       return stream.response;
     },
   }),

@@ -94,7 +94,7 @@ export class TurnProjection {
   readonly #requests = new Map<string, Request>();
   readonly #results = new Map<string, CallResult>();
   /** Number of the step's calls that have been projected, and a flag for a started next one. */
-  #told = 0;
+  #projected = 0;
   #isBegun = false;
   /** True once the requests of the step are known: they come before everything else that follows its calls. */
   #isAsked = false;
@@ -214,7 +214,7 @@ export class TurnProjection {
     this.#release();
     this.#isAsked = true;
     this.#advance();
-    if (reason === "tool-calls") this.#tellOpenCalls();
+    if (reason === "tool-calls") this.#projectOpenCalls();
     this.#close();
   }
 
@@ -255,7 +255,7 @@ export class TurnProjection {
     this.#stepId = stepId;
     this.#calls = [];
     this.#decided = [];
-    this.#told = 0;
+    this.#projected = 0;
     this.#isBegun = false;
     this.#isAsked = false;
     this.#isPassed = false;
@@ -264,19 +264,19 @@ export class TurnProjection {
   /** Projects the known part of the step's calls, in their order. */
   #advance(): void {
     if (!this.#isAsked) return;
-    while (this.#told < this.#calls.length) {
-      const call = this.#calls[this.#told] as Call;
+    while (this.#projected < this.#calls.length) {
+      const call = this.#calls[this.#projected] as Call;
       const request = this.#requests.get(call.toolCallId);
       const result = this.#results.get(call.toolCallId);
-      if (request !== undefined) this.#tellRequest(call, request);
-      else if (!this.#tellOwn(call, result)) return;
-      this.#told += 1;
+      if (request !== undefined) this.#projectRequest(call, request);
+      else if (!this.#projectOwn(call, result)) return;
+      this.#projected += 1;
       this.#isBegun = false;
     }
     const isDecided = ({ toolCallId }: Call) =>
       this.#requests.has(toolCallId) && this.#results.has(toolCallId);
     if (this.#calls.some(isDecided)) this.#pass();
-    this.#tellDecided();
+    this.#projectDecided();
   }
 
   /** Ends the stretch after the step, if it requests input. */
@@ -286,16 +286,16 @@ export class TurnProjection {
     this.#endStretch();
     this.#stretch += 1;
     this.#decided = this.#calls.filter(({ toolCallId }) => this.#requests.has(toolCallId));
-    this.#tellDecided();
+    this.#projectDecided();
   }
 
-  #tellRequest(call: Call, { requestId, kind }: Request): void {
-    if (kind === "tool-output") this.#tellFunctionCall(call);
-    else this.#tellWhole(approvalItem(requestId, call));
+  #projectRequest(call: Call, { requestId, kind }: Request): void {
+    if (kind === "tool-output") this.#projectFunctionCall(call);
+    else this.#projectWhole(approvalItem(requestId, call));
   }
 
   /** Projects a call that runs here. Returns false while it has no result. */
-  #tellOwn(call: Call, result: CallResult | undefined): boolean {
+  #projectOwn(call: Call, result: CallResult | undefined): boolean {
     if (result === undefined && this.#callerTools.has(call.toolName)) return false;
     if (!this.#isBegun) this.#beginOwn(call);
     this.#isBegun = true;
@@ -328,7 +328,7 @@ export class TurnProjection {
   }
 
   /** Projects the calls that were decided, in their order, as far as they have results. */
-  #tellDecided(): void {
+  #projectDecided(): void {
     while (this.#decided.length > 0) {
       const [call] = this.#decided as [Call];
       const result = this.#results.get(call.toolCallId);
@@ -344,17 +344,17 @@ export class TurnProjection {
   }
 
   /** Projects the calls that are not run here, of a turn that ended with them. */
-  #tellOpenCalls(): void {
-    for (const call of this.#calls.slice(this.#told)) {
+  #projectOpenCalls(): void {
+    for (const call of this.#calls.slice(this.#projected)) {
       const result = this.#results.get(call.toolCallId);
-      if (result === undefined) this.#tellFunctionCall(call);
-      else this.#tellOwn(call, result);
+      if (result === undefined) this.#projectFunctionCall(call);
+      else this.#projectOwn(call, result);
       this.#isBegun = false;
     }
-    this.#told = this.#calls.length;
+    this.#projected = this.#calls.length;
   }
 
-  #tellFunctionCall(call: Call): void {
+  #projectFunctionCall(call: Call): void {
     const index = this.#add(functionCallItem(call.place, call, "in_progress"));
     if (index === undefined) return;
     const item = functionCallItem(call.place, call);
@@ -368,7 +368,7 @@ export class TurnProjection {
     this.#finishItem(index, item);
   }
 
-  #tellWhole(item: OutputItem): void {
+  #projectWhole(item: OutputItem): void {
     const index = this.#add(item);
     if (index !== undefined) this.#finishItem(index, item);
   }

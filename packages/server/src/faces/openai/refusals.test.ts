@@ -115,7 +115,7 @@ describe("the routes of OpenAI's API", () => {
     await first;
   });
 
-  it("do not go on behind a response that was deleted", async () => {
+  it("do not continue behind a response that was deleted", async () => {
     const server = await startTestServer();
     await server.call("POST", "/conversations", { body: { id: "c1" } });
     const body = { input: "hello", conversation: "c1" };

@@ -72,14 +72,14 @@ export async function unkeptResponse(request: ResponseRequest, answered: Answere
   const writer = new ResponseWriter(stream, head, { holdsText, callerTools });
   writer.begin();
   void stream.over.then(() => leave.abort());
-  const tell = async () => {
+  const writeTurn = async () => {
     for (let next = first; !next.done; next = await iterator.next()) {
       writer.take(next.value);
       await stream.room();
     }
     writer.finish();
   };
-  tell().catch(() => stream.cut());
+  writeTurn().catch(() => stream.cut());
   return stream.response;
 }
 

@@ -228,7 +228,7 @@ export const conversationCases: readonly TopicCase[] = [
     },
   },
   {
-    name: "every change a watcher should hear of moves a conversation to the end of the feed",
+    name: "every change a watcher should receive moves a conversation to the end of the feed",
     async run(s) {
       const id = uniqueId();
       const other = uniqueId();
@@ -280,7 +280,7 @@ export const conversationCases: readonly TopicCase[] = [
     },
   },
   {
-    name: "the feed is in order of change, and begins where it is told or at its end",
+    name: "the feed is in order of change, and begins at the given position or at its end",
     async run(s) {
       const [a = "", b = "", c = ""] = await created(s, "a", "b", "c");
       const nothing = await s.store.changed({ limit: 10 });

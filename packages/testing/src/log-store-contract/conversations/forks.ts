@@ -25,7 +25,7 @@ function admitted(s: Scenario, newId: string, sending: Sending) {
 /** Cases of logs that share a beginning: by reference, from where a turn was sealed. */
 export const forkCases: readonly TopicCase[] = [
   {
-    name: "a fork has the log up to its point, and both go on by themselves",
+    name: "a fork has the log up to its point, and both continue by themselves",
     async run(s) {
       const id = await turns(s, "a", "b");
       const newId = uniqueId();
@@ -332,7 +332,7 @@ export const forkCases: readonly TopicCase[] = [
       await s.store.remove(first, { cascade: false });
       checkEqual(await s.store.branchOf(chatId), null, "after the fork was deleted");
       await s.store.fork({ conversationId: id, atSeq: 2, newId: first, chatId });
-      checkEqual(await s.store.branchOf(chatId), first, "after it was made anew");
+      checkEqual(await s.store.branchOf(chatId), first, "after it was created again");
     },
   },
   {

@@ -119,7 +119,7 @@ export const importCases: readonly TopicCase[] = [
     },
   },
   {
-    name: "an imported conversation goes on where it ended",
+    name: "an imported conversation continues where it ended",
     async run(s) {
       const input = imported();
       const { conversationId: id } = input;
@@ -136,7 +136,7 @@ export const importCases: readonly TopicCase[] = [
     },
   },
   {
-    name: "the same import again changes nothing, also when the conversation went on meanwhile",
+    name: "the same import again changes nothing, also when the conversation continued meanwhile",
     async run(s) {
       const input = imported();
       const { conversationId: id } = input;

@@ -15,7 +15,7 @@ async function turnWith(
 /** Cases of models: a turn's model is fixed when it opens, and a conversation continues with it. */
 export const modelCases: readonly TopicCase[] = [
   {
-    name: "a record tells why the newest turn ended, unless one is open",
+    name: "a record has the reason why the newest turn ended, unless one is open",
     async run(s) {
       const id = uniqueId();
       const reasons = async () => {
@@ -116,7 +116,7 @@ export const modelCases: readonly TopicCase[] = [
     },
   },
   {
-    name: "a fork goes on with the model of the last turn that it shares, or else of its origin",
+    name: "a fork continues with the model of the last turn that it shares, or else of its origin",
     async run(s) {
       const id = uniqueId();
       await turnWith(s, id, { choices: { model: "a/one" } });
@@ -139,7 +139,7 @@ export const modelCases: readonly TopicCase[] = [
     },
   },
   {
-    name: "an imported conversation goes on with the model of its last turn that names one",
+    name: "an imported conversation continues with the model of its last turn that names one",
     async run(s) {
       const id = uniqueId();
       const turns = ["a/one", "b/two", undefined].map((model, index) => {

@@ -328,7 +328,7 @@ export const ownerCases: readonly TopicCase[] = [
     },
   },
   {
-    name: "a journal is written by whoever names its owner",
+    name: "a journal batch is written only with the owner of its turn",
     async run(s) {
       const turn = await s.start();
       const outcomes = await s.root.flushJournal([

@@ -39,7 +39,7 @@ export const temporaryCases: readonly TopicCase[] = [
       );
       checkEqual(idsOf(await s.store.listConversations()), [plain], "the list of an engine");
       const { conversations } = await s.store.changed({ since: 0, limit: 10 });
-      checkEqual(idsOf(conversations), [plain, made, admitted].sort(), "watchers hear of it");
+      checkEqual(idsOf(conversations), [plain, made, admitted].sort(), "what watchers receive");
       for (const id of [made, admitted]) await s.store.remove(id, { cascade: true });
     },
   },

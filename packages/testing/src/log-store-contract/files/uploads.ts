@@ -154,7 +154,7 @@ export const uploadCases: readonly TopicCase[] = [
     },
   },
   {
-    name: "uploads and bytes of another owner are as unknown as any, also to whoever has the same bytes",
+    name: "uploads and bytes of another owner do not exist for an owner, also for one that has the same bytes",
     async run(s) {
       const bytes = freshBytes(20);
       const mine = await upload(s.store, bytes);

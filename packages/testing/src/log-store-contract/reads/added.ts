@@ -90,7 +90,7 @@ export const addedCases: readonly TopicCase[] = [
     },
   },
   {
-    name: "the view is another one for a conversation that was made anew, and for a fork",
+    name: "the view is another one for a conversation that was created again, and for a fork",
     async run(s) {
       const id = uniqueId();
       await s.turn(id, "a");
@@ -108,9 +108,9 @@ export const addedCases: readonly TopicCase[] = [
       await s.store.remove(id, { cascade: false });
       checkEqual(await s.store.readAfter({ conversationId: id, seq: 0, limit: 5 }), null, "once removed");
       await s.turn(id, "d");
-      const anew = await added(s, id, 0);
-      check(anew.view !== view, "another log's view");
-      checkEqual(textsOf(anew.entries), ["d", "Answer to d"], "another log's rows");
+      const recreated = await added(s, id, 0);
+      check(recreated.view !== view, "another log's view");
+      checkEqual(textsOf(recreated.entries), ["d", "Answer to d"], "another log's rows");
     },
   },
 ];

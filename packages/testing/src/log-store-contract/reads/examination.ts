@@ -79,7 +79,7 @@ export const examinationCases: readonly TopicCase[] = [
     },
   },
   {
-    name: "messages that wait in a paused queue are told, and are no fault",
+    name: "messages that wait in a paused queue are reported, and are no fault",
     async run(s) {
       const turn = await s.start();
       await s.enqueue(turn.conversationId);

@@ -143,7 +143,7 @@ export const readCases: readonly TopicCase[] = [
     },
   },
   {
-    name: "a page goes on with older messages although newer ones came in between",
+    name: "a page continues with older messages although newer ones came in between",
     async run(s) {
       const { id, second } = await twoTurns(s);
       const page = await s.store.readNewest({ conversationId: id, limit: 2 });

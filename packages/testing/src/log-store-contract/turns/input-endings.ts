@@ -33,7 +33,7 @@ export const inputEndingCases: readonly TopicCase[] = [
     },
   },
   {
-    name: "a response after its time is told so, also before anyone has looked",
+    name: "a response after its time is answered as expired, also before the expiry was noticed",
     async run(s) {
       const turn = await waiting(s, [{ expiresMs: 1_000 }]);
       await s.advance(1_100);
@@ -41,7 +41,7 @@ export const inputEndingCases: readonly TopicCase[] = [
       checkEqual([late.outcome, late.response.via], ["decided", "expiry"], "the response");
       checkEqual((await s.store.readResponses(heldTurn(turn))).length, 1, "what the next holder writes");
       const [claimed] = await s.claimMine(s.node);
-      checkEqual(claimed?.turnId, turn.turnId, "the turn, for whoever claims it");
+      checkEqual(claimed?.turnId, turn.turnId, "the turn that is claimed");
     },
   },
   {

@@ -96,7 +96,7 @@ export const inputQuestionCases: TopicCase[] = [
     },
   },
   {
-    name: "pending requests come in pages, which go on where the last one ended whatever is decided meanwhile",
+    name: "pending requests come in pages, which continue where the last one ended whatever is decided meanwhile",
     async run(s) {
       const turns = [await waiting(s, [{}, {}, {}]), await waiting(s, [{}, {}])];
       await s.advance(5);

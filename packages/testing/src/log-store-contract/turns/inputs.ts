@@ -143,7 +143,7 @@ export const inputCases: readonly TopicCase[] = [
     },
   },
   {
-    name: "the first response wins: the same again is repeated, another one is told what is in force",
+    name: "the first response wins: the same again is repeated, another one receives what is in force",
     async run(s) {
       const turn = await waiting(s);
       checkEqual((await respond(s, turn, 0, { note: "fine" })).outcome, "recorded", "the first");
@@ -177,7 +177,7 @@ export const inputCases: readonly TopicCase[] = [
     },
   },
   {
-    name: "of two responses at once through two nodes one wins, and both are told the same",
+    name: "of two responses at once through two nodes one wins, and both receive the same answer",
     twoHandles: true,
     async run(s) {
       for (let round = 0; round < 5; round++) {
@@ -200,7 +200,7 @@ export const inputCases: readonly TopicCase[] = [
     },
   },
   {
-    name: "a response without a node leaves the turn to whoever claims it",
+    name: "a response without a node leaves the turn to the node that claims it",
     async run(s) {
       const turn = await waiting(s);
       const { lease } = await respond(s, turn, 0, { node: "" });
@@ -222,7 +222,7 @@ export const inputCases: readonly TopicCase[] = [
       checkEqual([result.outcome, result.lease], ["recorded", undefined], "the outcome");
       checkEqual(inputsIn(await s.log(id)), ["request", "request"], "the log");
       const recorded = [responseTo(requestIds[0] ?? "", { decision: "deny" })];
-      checkEqual(await s.store.readResponses(heldTurn(turn)), recorded, "what the holder is told");
+      checkEqual(await s.store.readResponses(heldTurn(turn)), recorded, "what the holder reads");
       const step = { ...heldTurn(turn), stepId: `${turn.turnId}.0`, promoteSteers: false };
       const none = { steps: [], providerCalls: [] };
       const early = await s.store.commitStep({ ...step, ...none, messages: [], wait: true });

@@ -79,7 +79,7 @@ export const journalCases: readonly TopicCase[] = [
     },
   },
   {
-    name: "the journal is empty after a commit, and goes on after it",
+    name: "the journal is empty after a commit, and continues after it",
     async run(s) {
       const turn = await s.start();
       const id = turn.conversationId;

@@ -391,7 +391,7 @@ export const leaseCases: readonly TopicCase[] = [
     },
   },
   {
-    name: "ending a compaction's lease lets the queue go on, once",
+    name: "ending a compaction's lease lets the queue continue, once",
     async run(s) {
       const { conversationId: id } = await s.turn();
       const end = async (queued: boolean) => {
@@ -439,7 +439,7 @@ export const leaseCases: readonly TopicCase[] = [
     },
   },
   {
-    name: "a draining node leaves the next turn open for whoever claims it",
+    name: "a draining node leaves the next turn open for the node that claims it",
     async run(s) {
       const turn = await s.start();
       const id = turn.conversationId;

@@ -28,7 +28,7 @@ export const noticeCases: readonly TopicCase[] = [
       await s.store.remove(id, { cascade: false });
       await s.store.create({ id, settings: {} });
       const stranger = s.root.forOwner(`stranger-${s.owner}`);
-      checkEqual((await stranger.changed({ since: 0, limit: 10 })).notices, [], "what others are told");
+      checkEqual((await stranger.changed({ since: 0, limit: 10 })).notices, [], "what others receive");
       const compacted = {
         kind: "compacted",
         conversationId: id,
@@ -62,7 +62,7 @@ export const noticeCases: readonly TopicCase[] = [
     },
   },
   {
-    name: "one question tells which of many owners and conversations are worth a look",
+    name: "one query finds which of many owners and conversations have changes",
     twoHandles: true,
     async run(s) {
       const stranger = `stranger-${s.owner}`;

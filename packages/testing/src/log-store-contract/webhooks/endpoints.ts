@@ -79,7 +79,7 @@ export const endpointCases: readonly TopicCase[] = [
     },
   },
   {
-    name: "disabling gives up what is pending, nothing is reported meanwhile, and enabling begins anew",
+    name: "disabling gives up what is pending, nothing is reported meanwhile, and enabling starts again",
     async run(s) {
       const id = await endpoint(s, { events: ["turn.sealed"] });
       await s.turn();

@@ -104,7 +104,7 @@ export const outboxCases: readonly TopicCase[] = [
     },
   },
   {
-    name: "a delivery that is made at last lets the one behind it go on at once",
+    name: "a delivery that is made at last lets the one behind it continue at once",
     async run(s) {
       const { webhookId } = await turnsFor(s, 2);
       const ids = (await reported(s, webhookId)).map(({ id }) => id);
@@ -139,7 +139,7 @@ export const outboxCases: readonly TopicCase[] = [
     },
   },
   {
-    name: "a delivery that is given up is kept, and the next one goes on",
+    name: "a delivery that is given up is kept, and the next one continues",
     async run(s) {
       const { webhookId } = await turnsFor(s, 2);
       const first = await claimOne(s);
@@ -309,7 +309,7 @@ export const outboxCases: readonly TopicCase[] = [
       await deliverAll(s);
       await s.store.replayDeliveries({ webhookId: stale.webhookId });
       const again = await claimOne(s);
-      checkEqual(again.attempt, 1, "its attempts begin anew");
+      checkEqual(again.attempt, 1, "its attempts start again");
       check(!(await s.root.outbox.settle(stale, { kind: "delivered", keepMs })), "the old claim is over");
     },
   },

@@ -109,7 +109,7 @@ export const reportCases: readonly TopicCase[] = [
     },
   },
   {
-    name: "a seal behind which the queue goes on is reported, with the turn that ended",
+    name: "a seal behind which the queue continues is reported, with the turn that ended",
     async run(s) {
       await endpoint(s, { events: ["turn.sealed"] });
       const turn = await s.start();

@@ -21,7 +21,7 @@ function reader(words: number) {
 /** Cases of compaction in the middle of a turn, before a request grows too long. */
 export const automaticCompactionCases: RuntimeTopicCase[] = [
   {
-    name: "a long turn is compacted in its middle, goes on, and can recall what was summed up",
+    name: "a long turn is compacted in its middle, continues, and can recall what was summed up",
     async run(world) {
       const node = await summing(
         world,
@@ -102,7 +102,7 @@ export const automaticCompactionCases: RuntimeTopicCase[] = [
         checkEqual(made[index + 1], ["step", stepId], "the call behind it");
       }
       checkEqual(metrics?.usage, { inputTokens: 500, outputTokens: 50 }, "what the steps took");
-      checkEqual(only(events, "done").usage, metrics?.usage, "what is told");
+      checkEqual(only(events, "done").usage, metrics?.usage, "what is published");
     },
   },
   {

@@ -31,8 +31,8 @@ export const compactionCases: RuntimeTopicCase[] = [
       check((preview.estimatedTokens ?? 0) > 0, "the preview estimates tokens");
       checkEqual(callsFor(node, "summary").length, 0, "a preview asks no model");
       const follow = await world.joined(node, conversationId, "8");
-      const heard: WatchEvent[] = [];
-      const stop = await node.me.watch((event) => heard.push(event));
+      const received: WatchEvent[] = [];
+      const stop = await node.me.watch((event) => received.push(event));
       const result = await world.pass(node.me.compact(conversationId, { keepLastN: 2 }), "the compaction");
       checkEqual(
         [result.summary, result.messagesSummarized, result.messagesKept],
@@ -43,15 +43,15 @@ export const compactionCases: RuntimeTopicCase[] = [
       checkEqual(JSON.stringify(log.slice(0, 8)), JSON.stringify(before), "the log before the summary");
       const summary = { type: "system", text: "SUMMARY", covers: { firstSeq: 1, lastSeq: 6 } };
       checkEqual(log[8]?.chunk, summary, "the summary in the log");
-      await world.until(() => follow.state.chunks.length === 1, "a client is told the summary");
-      checkEqual(follow.state.chunks[0]?.chunk, summary, "the summary as it is told");
+      await world.until(() => follow.state.chunks.length === 1, "a client receives the summary");
+      checkEqual(follow.state.chunks[0]?.chunk, summary, "the summary as it is published");
       const { summary: _, ...counts } = result;
-      const told = { type: "conversation.compacted" as const, conversationId, ...counts };
-      await world.until(() => heard.some(({ type }) => type === told.type), "watchers are told");
+      const compacted = { type: "conversation.compacted" as const, conversationId, ...counts };
+      await world.until(() => received.some(({ type }) => type === compacted.type), "watchers are notified");
       checkEqual(
-        heard.filter(({ type }) => type === told.type),
-        [told],
-        "what watchers hear",
+        received.filter(({ type }) => type === compacted.type),
+        [compacted],
+        "what watchers receive",
       );
       stop();
       const meta = await node.me.meta(conversationId);

@@ -21,7 +21,7 @@ async function asked(world: World, node: TestNode, conversationId: string, quest
  */
 export const keptHistoryCases: RuntimeTopicCase[] = [
   {
-    name: "a request goes on from the node's last one, and holds what other nodes have added",
+    name: "a request continues from the node's last one, and holds what other nodes have added",
     async run(world) {
       const here = await summing(world, { answer: () => [text("From here.")] });
       const there = await summing(world, { answer: () => [text("From there.")] });
@@ -68,16 +68,16 @@ export const keptHistoryCases: RuntimeTopicCase[] = [
         "without the summary",
       );
       await world.pass(there.me.remove(conversationId), "the removal");
-      await asked(world, there, conversationId, "Anew");
+      await asked(world, there, conversationId, "Again");
       checkEqual(
         await asked(world, here, conversationId, "And more"),
-        ["Anew", "Answer.", "And more"],
+        ["Again", "Answer.", "And more"],
         "another log under the same id",
       );
     },
   },
   {
-    name: "a fork is shown what it shares and what is its own, wherever its origin went on",
+    name: "a fork is shown what it shares and what is its own, wherever its origin has continued",
     async run(world) {
       const node = await summing(world, { answer: () => [text("Answer.")] });
       const conversationId = world.id("c");

@@ -19,7 +19,7 @@ const counting = (_: unknown, index: number) => [text(`Answer ${index + 1}.`)];
  */
 export const forkCases: RuntimeTopicCase[] = [
   {
-    name: "a fork shares the log up to a sealed turn and goes on by itself",
+    name: "a fork shares the log up to a sealed turn and continues by itself",
     async run(world) {
       const node = await world.node({ script: counting });
       const conversationId = await twoTurns(world, node);
@@ -125,7 +125,7 @@ export const forkCases: RuntimeTopicCase[] = [
       checkEqual((await node.me.list()).conversations, [], "conversations");
       checkEqual(await node.me.remove(conversation.id), [], "deleting again");
       // Its id is free again.
-      const { receipt } = await world.turn(node, "Anew", { conversationId });
+      const { receipt } = await world.turn(node, "Again", { conversationId });
       checkEqual((await world.log(node, receipt.conversationId)).length, 2, "the new one's log");
     },
   },
@@ -164,7 +164,7 @@ export const forkCases: RuntimeTopicCase[] = [
       const gone = await here.me.remove(origin, { cascade: true });
       checkEqual(gone.length, 2, "deleted with its origin");
       await world.until(() => here.runtime.status().runningTurns === 0, "nothing runs any more");
-      checkEqual(aborted, 3, "tools that were told to stop");
+      checkEqual(aborted, 3, "tools that were aborted");
       const meta = here.me.meta(forked.conversation.id);
       checkEqual(await world.refusal(meta, "the fork"), "conversation_not_found", "the code");
       checkEqual((await there.me.list()).conversations, [], "conversations");

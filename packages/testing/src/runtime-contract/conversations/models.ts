@@ -29,7 +29,7 @@ const purposes = (provider: ScriptedProvider) =>
  */
 export const modelCases: RuntimeTopicCase[] = [
   {
-    name: "a conversation goes on with the model of its last turn, and tells which one is in use and why",
+    name: "a conversation continues with the model of its last turn, and reports which one is in use and why",
     async run(world) {
       const { node, two } = await twoModels(world);
       const conversationId = world.id("c");

@@ -48,7 +48,7 @@ export const settingsCases: RuntimeTopicCase[] = [
       const { events } = await world.turn(node, "2", { conversationId, model: "test/two" });
       checkEqual([node.provider.calls.length, two.calls.length], [1, 1], "calls of the models");
       checkEqual(two.calls[0]?.params.maxTokens, 77, "the most it may write");
-      checkEqual(only(events, "turn-start").model, "test/two", "the model that is told");
+      checkEqual(only(events, "turn-start").model, "test/two", "the model that is published");
       await node.me.set(conversationId, { model: "test/two" });
       await world.turn(node, "3", { conversationId });
       checkEqual(two.calls.length, 2, "calls of the conversation's model");
@@ -96,45 +96,48 @@ export const settingsCases: RuntimeTopicCase[] = [
     },
   },
   {
-    name: "watchers hear active, idle and closed, the queue, and what to open",
+    name: "watchers receive active, idle and closed, the queue, and what to open",
     async run(world) {
       const at = gate();
       const node = await world.node({ script: always(text("A"), pause(at)) });
-      const heard: WatchEvent[] = [];
-      const stop = await node.me.watch((event) => heard.push(event));
+      const received: WatchEvent[] = [];
+      const stop = await node.me.watch((event) => received.push(event));
       await node.me.watch(() => {
         throw new Error("a careless watcher");
       });
       const stranger: WatchEvent[] = [];
       await node.runtime.forOwner(world.id("owner")).watch((event) => stranger.push(event));
       const statuses = () =>
-        heard.flatMap((event): ConversationStatus[] =>
+        received.flatMap((event): ConversationStatus[] =>
           event.type === "conversation.statusChanged" ? [event.status] : [],
         );
       const { conversationId } = await world.start(node, "Hi");
-      await world.until(() => statuses().at(-1) === "active", "active is heard of");
+      await world.until(() => statuses().at(-1) === "active", "active is published");
       await node.me.queue.add({ conversationId, message: "later" });
-      await world.until(() => heard.some(({ type }) => type === "queue.changed"), "the queue is heard of");
+      await world.until(
+        () => received.some(({ type }) => type === "queue.changed"),
+        "the queue is published",
+      );
       await node.me.stop(conversationId);
-      await world.until(() => statuses().at(-1) === "idle", "idle is heard of");
+      await world.until(() => statuses().at(-1) === "idle", "idle is published");
       await node.me.close(conversationId);
-      await world.until(() => statuses().at(-1) === "closed", "closed is heard of");
+      await world.until(() => statuses().at(-1) === "closed", "closed is published");
       await node.me.open(conversationId);
       await world.until(
-        () => heard.some(({ type }) => type === "conversation.open") && statuses().at(-1) === "idle",
-        "opening is heard of",
+        () => received.some(({ type }) => type === "conversation.open") && statuses().at(-1) === "idle",
+        "opening is published",
       );
       await node.me.remove(conversationId);
       await world.until(
-        () => heard.some(({ type }) => type === "conversation.removed"),
-        "removing is heard of",
+        () => received.some(({ type }) => type === "conversation.removed"),
+        "removing is published",
       );
       checkEqual(
-        heard.filter(({ type }) => type === "conversation.open").length,
+        received.filter(({ type }) => type === "conversation.open").length,
         1,
-        "how often the request to show it is heard",
+        "how often the request to show it is received",
       );
-      checkEqual(stranger, [], "what another owner hears");
+      checkEqual(stranger, [], "what another owner receives");
       check(
         node.errors.some(({ where }) => where === "watch"),
         "the careless watcher is reported",
@@ -343,7 +346,7 @@ export const settingsCases: RuntimeTopicCase[] = [
           stranger.attach(conversationId, cursor, { onFrame: (frame) => frames.push(frame), onEnd: reject });
         });
         const code = await world.refusal(ended, "a stranger's subscription");
-        checkEqual([code, frames], ["conversation_not_found", []], "how it ends, and what it was told");
+        checkEqual([code, frames], ["conversation_not_found", []], "how it ends, and what it received");
       }
       const events = async () => {
         for await (const _ of stranger.events(conversationId, turnId));
@@ -378,7 +381,7 @@ export const settingsCases: RuntimeTopicCase[] = [
     },
   },
   {
-    name: "manifests tell what the model saw, and whether the prefix was kept, across turns",
+    name: "manifests record what the model saw, and whether the prefix was kept, across turns",
     async run(world) {
       const node = await world.node({
         script: (_, index) =>

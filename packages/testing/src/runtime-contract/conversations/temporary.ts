@@ -66,19 +66,19 @@ export const temporaryCases: RuntimeTopicCase[] = [
       const { conversationId: plain } = (await world.turn(node, "Plain")).receipt;
       const { conversationId: keptId } = (await world.turn(node, "Kept", { temporary: true })).receipt;
       await node.me.set(keptId, { temporary: null });
-      const heard: WatchEvent[] = [];
+      const received: WatchEvent[] = [];
       const stop = await world.pass(
-        node.me.watch((event) => heard.push(event)),
+        node.me.watch((event) => received.push(event)),
         "watching",
       );
       const before = (await node.me.usage()).total;
       const sweepers = [await world.node({ temporaryMs: 40 }), await world.node({ temporaryMs: 40 })];
       await world.until(
         () =>
-          heard.some(
+          received.some(
             (event) => event.type === "conversation.removed" && event.conversationId === conversationId,
           ),
-        "watchers of another node hear of it",
+        "watchers of another node are notified",
       );
       checkEqual(
         await world.refusal(node.me.meta(conversationId), "reading it"),

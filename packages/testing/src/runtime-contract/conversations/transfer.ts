@@ -86,7 +86,7 @@ export const transferCases: RuntimeTopicCase[] = [
     },
   },
   {
-    name: "lines that are refused, or cut, leave nothing behind; watchers hear of those that are not",
+    name: "lines that are refused, or cut, leave nothing behind; watchers are notified of the others",
     async run(world) {
       const { node, conversationId } = await conversation(world);
       const lines = await exported(node, conversationId);
@@ -95,8 +95,8 @@ export const transferCases: RuntimeTopicCase[] = [
         yield* lines.slice(0, 3);
         throw new Error("the connection is gone");
       }
-      const heard: string[] = [];
-      const stop = await node.me.watch(({ type, conversationId: of }) => heard.push(`${type} ${of}`));
+      const received: string[] = [];
+      const stop = await node.me.watch(({ type, conversationId: of }) => received.push(`${type} ${of}`));
       const bad = [
         lines.slice(0, -1),
         lines.slice(1),
@@ -112,7 +112,7 @@ export const transferCases: RuntimeTopicCase[] = [
       );
       checkEqual(await world.refusal(node.me.meta(id), "the meta"), "conversation_not_found", "the code");
       await node.me.importLines(lines, { id });
-      await world.until(() => heard.includes(`conversation.updated ${id}`), "a watcher hears of it");
+      await world.until(() => received.includes(`conversation.updated ${id}`), "a watcher is notified");
       stop();
     },
   },

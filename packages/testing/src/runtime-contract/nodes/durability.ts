@@ -89,7 +89,7 @@ export const durabilityCases: RuntimeTopicCase[] = [
     },
   },
   {
-    name: "a tool's result is told only when its journal flush is done",
+    name: "a tool's result is published only when its journal flush is done",
     async run(world) {
       const at = gate();
       const node = await world.node({ script: [[toolCall("wait")], [text("Done.")]], tools: [waiting(at)] });
@@ -106,13 +106,13 @@ export const durabilityCases: RuntimeTopicCase[] = [
       checkEqual(
         [follow.has("tool-result"), late.has("tool-result")],
         [false, false],
-        "told before the flush",
+        "published before the flush",
       );
       flush.open();
       await world.until(() => follow.has("turn-sealed", turnId), "the turn is over");
       follow.checkOrder();
       late.checkOrder();
-      checkEqual(late.count("tool-result"), 1, "results told to the late client");
+      checkEqual(late.count("tool-result"), 1, "results sent to the late client");
     },
   },
   ...faultCases(),
@@ -132,7 +132,7 @@ export const durabilityCases: RuntimeTopicCase[] = [
       await world.pass(at.reached, "the model writes");
       node.faults.cutOff();
       at.open();
-      await world.until(() => follow.has("step-complete"), "the step is told");
+      await world.until(() => follow.has("step-complete"), "the step is published");
       await world.advance(world.lease.ttlMs / 4);
       checkEqual(
         [follow.has("tool-result"), node.provider.calls.length],

@@ -7,7 +7,7 @@ import { always, ofType, only, type RuntimeTopicCase, transcript } from "../worl
 /** Cases of a node that shuts down properly: turns finish their step, and other nodes continue them. */
 export const leavingCases: RuntimeTopicCase[] = [
   {
-    name: "a draining node finishes the step, gives the turn back, and another node goes on",
+    name: "a draining node finishes the step, gives the turn back, and another node continues",
     async run(world) {
       const at = gate();
       const here = await world.node({
@@ -34,7 +34,7 @@ export const leavingCases: RuntimeTopicCase[] = [
         "what it still does",
       );
       await world.until(() => far.has("turn-sealed", turnId), "the other node goes on");
-      await world.until(() => near.has("turn-sealed", turnId), "its own clients hear of it");
+      await world.until(() => near.has("turn-sealed", turnId), "its own clients receive it");
       for (const client of [near, far]) {
         client.checkOrder();
         checkEqual(only(client.events, "done").reason, "stop", "the reason");
@@ -79,7 +79,7 @@ export const leavingCases: RuntimeTopicCase[] = [
     },
   },
   {
-    name: "past its deadline a drain seals what exists as interrupted, and the queue goes on elsewhere",
+    name: "past its deadline a drain seals what exists as interrupted, and the queue continues elsewhere",
     async run(world) {
       const here = await world.node({ script: always(text("Endless "), hang()) });
       const conversationId = world.id("c");
@@ -94,7 +94,7 @@ export const leavingCases: RuntimeTopicCase[] = [
       const there = await world.node({ script: always(text("Next.")) });
       await world.until(() => there.provider.calls.length === 1, "the other node takes what waits");
       await world.idle(there, conversationId);
-      await world.until(() => near.count("turn-sealed") === 2, "its own clients hear of it");
+      await world.until(() => near.count("turn-sealed") === 2, "its own clients receive it");
       near.checkOrder();
       checkEqual(
         transcript(await world.log(there, conversationId)),

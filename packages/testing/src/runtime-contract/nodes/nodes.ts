@@ -38,7 +38,7 @@ export const nodeCases: RuntimeTopicCase[] = [
           await world.until(() => near.has("turn-sealed", turnId), "the turn is over");
           await world.until(
             () => far.state.status === "idle" && far.has("turn-sealed", turnId),
-            "it is told there",
+            "it is received there",
           );
           near.checkOrder();
           far.checkOrder();
@@ -46,7 +46,7 @@ export const nodeCases: RuntimeTopicCase[] = [
             ofType(events, "text-delta")
               .map(({ delta }) => delta)
               .join("");
-          checkEqual(said(far.events), said(near.events), "the text that is told");
+          checkEqual(said(far.events), said(near.events), "the text that is published");
           for (const type of ["tool-call", "tool-result", "usage", "step-complete", "done"] as const) {
             checkEqual(ofType(far.events, type), ofType(near.events, type), `${type} events`);
           }
@@ -77,14 +77,14 @@ export const nodeCases: RuntimeTopicCase[] = [
           const { conversationId, turnId } = await world.start(here);
           await world.pass(first.reached, "the model writes");
           const early = there.follow(conversationId);
-          await world.until(() => early.lines.length === 2, "the early client is told");
+          await world.until(() => early.lines.length === 2, "the early client receives it");
           first.open();
           await world.pass(second.reached, "the second step");
           const late = there.follow(conversationId);
           const withCursor = await world.joined(there, conversationId);
           await world.until(
             () => [early, late, withCursor].every(({ lines }) => lines.at(-1) === "assistant: Three "),
-            "all clients are told",
+            "all clients receive it",
           );
           second.open();
           await world.until(
@@ -98,7 +98,7 @@ export const nodeCases: RuntimeTopicCase[] = [
           checkEqual(
             await world.turnEvents(there, conversationId, turnId).then((events) => events.length > 0),
             true,
-            "told again there",
+            "replayed there",
           );
         },
       },
@@ -140,7 +140,7 @@ export const nodeCases: RuntimeTopicCase[] = [
         },
       },
       {
-        name: `a client hears everything in order when turns change nodes, ${how}`,
+        name: `a client receives everything in order when turns change nodes, ${how}`,
         async run(world) {
           const nodes = [
             await world.node({ script: longTurn, tools: [adder], withoutWake }),
@@ -163,13 +163,13 @@ export const nodeCases: RuntimeTopicCase[] = [
             await world.turnEvents(node, conversationId, turnId);
           }
           for (const client of clients) {
-            await world.until(() => client.count("turn-sealed") === 3, "three turns are told");
+            await world.until(() => client.count("turn-sealed") === 3, "three turns are received");
             await world.until(() => client.state.status === "idle", "and the end of the last");
             client.checkOrder();
             checkEqual(
               ofType(client.events, "turn-sealed").map(({ turnId }) => turnId),
               turnIds,
-              "the turns that were told",
+              "the turns that were received",
             );
           }
           const log = await world.log(here, conversationId);
@@ -179,43 +179,44 @@ export const nodeCases: RuntimeTopicCase[] = [
         },
       },
       {
-        name: `watchers on another node hear of status, queue and settings, ${how}`,
+        name: `watchers on another node receive status, queue and settings, ${how}`,
         async run(world) {
           const at = gate();
           const here = await world.node({ script: always(text("A"), pause(at)), withoutWake });
           const there = await world.node({ withoutWake });
-          const heard: WatchEvent[] = [];
-          const stop = await there.me.watch((event) => heard.push(event));
+          const received: WatchEvent[] = [];
+          const stop = await there.me.watch((event) => received.push(event));
           const { conversationId } = await world.start(here, "Hi");
           const statuses = () =>
-            heard.flatMap((event) => (event.type === "conversation.statusChanged" ? [event.status] : []));
-          await world.until(() => statuses().includes("active"), "the turn is heard of");
+            received.flatMap((event) => (event.type === "conversation.statusChanged" ? [event.status] : []));
+          await world.until(() => statuses().includes("active"), "the turn is published");
           await here.me.queue.add({ conversationId, message: "later" });
           await world.until(
-            () => heard.some((event) => event.type === "queue.changed" && event.queue.messages.length === 1),
-            "the queue is heard of",
+            () =>
+              received.some((event) => event.type === "queue.changed" && event.queue.messages.length === 1),
+            "the queue is published",
           );
           await here.me.set(conversationId, { title: "A new name" });
           await world.until(
             () =>
-              heard.some(
+              received.some(
                 (event) => event.type === "conversation.updated" && event.meta.title === "A new name",
               ),
-            "the title is heard of",
+            "the title is published",
           );
           await here.me.stop(conversationId);
-          await world.until(() => statuses().at(-1) === "idle", "the end is heard of");
+          await world.until(() => statuses().at(-1) === "idle", "the end is published");
           await here.me.close(conversationId);
-          await world.until(() => statuses().at(-1) === "closed", "closing is heard of");
+          await world.until(() => statuses().at(-1) === "closed", "closing is published");
           stop();
-          const count = heard.length;
-          await here.me.set(conversationId, { title: "Unheard" });
+          const count = received.length;
+          await here.me.set(conversationId, { title: "Not received" });
           await world.advance(world.lease.pollMs * 2);
-          checkEqual(heard.length, count, "events after it has stopped watching");
+          checkEqual(received.length, count, "events after it has stopped watching");
         },
       },
       {
-        name: `watchers on another node hear of compactions and of what is deleted, once and in order, ${how}`,
+        name: `watchers on another node receive compactions and deletions, once and in order, ${how}`,
         async run(world) {
           const here = await world.node({ withoutWake });
           const there = await world.node({ withoutWake });
@@ -233,26 +234,33 @@ export const nodeCases: RuntimeTopicCase[] = [
             "the compaction",
           );
           await here.me.remove(conversationId);
-          await here.me.create({ id: conversationId, title: "Anew" });
-          const isAnew = (event: WatchEvent) =>
-            event.type === "conversation.updated" && event.meta.title === "Anew";
-          for (const heard of [near, far]) {
-            await world.until(() => heard?.some(isAnew) === true, "what is made anew is heard of");
-            const told = heard?.filter(({ type }) => /compacted|removed/.test(type)) ?? [];
+          await here.me.create({ id: conversationId, title: "Again" });
+          const isRecreated = (event: WatchEvent) =>
+            event.type === "conversation.updated" && event.meta.title === "Again";
+          for (const received of [near, far]) {
+            await world.until(
+              () => received?.some(isRecreated) === true,
+              "the conversation that is created again is published",
+            );
+            const notices = received?.filter(({ type }) => /compacted|removed/.test(type)) ?? [];
             const { summary: _, ...counts } = result;
             const removed = (id: string) => ({ type: "conversation.removed" as const, conversationId: id });
             checkEqual(
-              told,
+              notices,
               [
                 { type: "conversation.compacted" as const, conversationId, ...counts },
                 removed(conversationId),
                 removed(result.newConversationId),
               ],
-              "what is heard",
+              "what is received",
             );
-            checkEqual(heard?.findIndex(isAnew), (heard?.length ?? 0) - 1, "what is heard last");
+            checkEqual(
+              received?.findIndex(isRecreated),
+              (received?.length ?? 0) - 1,
+              "what is received last",
+            );
           }
-          checkEqual(stranger, [], "what another owner hears");
+          checkEqual(stranger, [], "what another owner receives");
           for (const stop of stops) stop();
         },
       },
@@ -325,10 +333,17 @@ export const nodeCases: RuntimeTopicCase[] = [
   {
     name: "a client that is cut off right behind a reset comes back and misses nothing",
     async run(world) {
-      const [told, written] = [gate(), gate()];
+      const [published, written] = [gate(), gate()];
       const long = "and so on ".repeat(30);
       const here = await world.node({
-        script: always(text("One "), text("two "), pause(told), text(long), pause(written), text("three.")),
+        script: always(
+          text("One "),
+          text("two "),
+          pause(published),
+          text(long),
+          pause(written),
+          text("three."),
+        ),
         // Nothing is written until there is much of it.
         journal: { intervalMs: 3_600_000, bytes: 250 },
       });
@@ -337,8 +352,8 @@ export const nodeCases: RuntimeTopicCase[] = [
       await here.me.create({ id: conversationId });
       const near = await world.joined(here, conversationId);
       const { turnId } = await world.start(here, "Hi", { conversationId });
-      await world.pass(told.reached, "the model writes");
-      checkEqual(near.lines, ["user: Hi", "assistant: One two "], "what was told, but not written down");
+      await world.pass(published.reached, "the model writes");
+      checkEqual(near.lines, ["user: Hi", "assistant: One two "], "what was published, but not written down");
       const fold = new FrameFold();
       for (const frame of near.frames) fold.apply(frame);
       // On the other node the text is unknown: the client discards it, and its connection breaks.
@@ -348,7 +363,7 @@ export const nodeCases: RuntimeTopicCase[] = [
       for (const frame of cut.frames.slice(0, reset + 1)) fold.apply(frame);
       cut.close();
       checkEqual(linesOf(fold.state), ["user: Hi"], "what it shows then");
-      told.open();
+      published.open();
       await world.pass(written.reached, "the model writes more");
       const watcher = await world.joined(there, conversationId);
       await world.until(() => watcher.lines.length === 2, "it is written down");
@@ -361,7 +376,7 @@ export const nodeCases: RuntimeTopicCase[] = [
     },
   },
   {
-    name: "a turn that came and went between two looks is told whole",
+    name: "a turn that began and ended between two polls is received whole",
     async run(world) {
       const pollMs = world.isTimeReal ? 1_000 : 5_000;
       const here = await world.node({ script: (_, index) => longTurn[index % 3] ?? [], tools: [adder] });
@@ -371,12 +386,12 @@ export const nodeCases: RuntimeTopicCase[] = [
       const far = await world.joined(there, conversationId);
       const one = await world.turn(here, "One", { conversationId });
       const two = await world.turn(here, "Two", { conversationId });
-      await world.until(() => far.count("turn-sealed") === 2, "both turns are told");
+      await world.until(() => far.count("turn-sealed") === 2, "both turns are received");
       far.checkOrder();
       for (const { receipt, events } of [one, two]) {
-        const told = far.events.filter((event) => "turnId" in event && event.turnId === receipt.turnId);
-        checkEqual(ofType(told, "tool-result"), ofType(events, "tool-result"), "the results");
-        checkEqual(ofType(told, "done"), ofType(events, "done"), "the end");
+        const seen = far.events.filter((event) => "turnId" in event && event.turnId === receipt.turnId);
+        checkEqual(ofType(seen, "tool-result"), ofType(events, "tool-result"), "the results");
+        checkEqual(ofType(seen, "done"), ofType(events, "done"), "the end");
       }
       const unseen = await world.start(here, "Three", { conversationId });
       const events = await world.turnEvents(there, conversationId, unseen.turnId);

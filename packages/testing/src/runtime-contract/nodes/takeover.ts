@@ -53,7 +53,7 @@ async function checkClients(
 /** Cases of nodes that die, lose contact or leave, and of their turns. */
 export const takeoverCases: RuntimeTopicCase[] = [
   {
-    name: "a turn whose node dies in a tool that may be retried goes on elsewhere",
+    name: "a turn whose node dies in a tool that may be retried continues elsewhere",
     async run(world) {
       const at = gate();
       const tool = { ...waiting(at), recovery: "retry" as const };
@@ -127,13 +127,13 @@ export const takeoverCases: RuntimeTopicCase[] = [
   {
     name: "what a model had written when its node died is kept, short by at most one flush",
     async run(world) {
-      const [durable, told] = [gate(), gate()];
+      const [durable, published] = [gate(), gate()];
       const here = await world.node({
         script: always(
           text("One two ", { size: 1 }),
           pause(durable),
           text("three ", { size: 1 }),
-          pause(told),
+          pause(published),
           hang(),
         ),
       });
@@ -145,7 +145,7 @@ export const takeoverCases: RuntimeTopicCase[] = [
       await world.until(() => far.lines.at(-1) === "assistant: One two ", "the text is durable");
       here.faults.cutOff();
       durable.open();
-      await world.until(() => near.lines.at(-1) === "assistant: One two three ", "more was told here");
+      await world.until(() => near.lines.at(-1) === "assistant: One two three ", "more was published here");
       await takenOver(world, () => far.has("turn-sealed", turnId));
       far.checkOrder();
       checkEqual(only(far.events, "done").reason, "interrupted", "the reason");
@@ -161,7 +161,7 @@ export const takeoverCases: RuntimeTopicCase[] = [
     },
   },
   {
-    name: "of two calls the one whose result was told is kept, and only the other is made again",
+    name: "of two calls the one whose result was published is kept, and only the other is made again",
     async run(world) {
       const at = gate();
       let quick = 0;
@@ -184,7 +184,7 @@ export const takeoverCases: RuntimeTopicCase[] = [
       const { conversationId, turnId, clients } = await running(world, here, there);
       const [near, far] = clients;
       check(near !== undefined && far !== undefined, "two clients");
-      await world.until(() => near.has("tool-result"), "the quick result is told");
+      await world.until(() => near.has("tool-result"), "the quick result is published");
       here.faults.cutOff();
       await takenOver(world, () => far.has("turn-sealed", turnId));
       far.checkOrder();
@@ -214,7 +214,7 @@ export const takeoverCases: RuntimeTopicCase[] = [
     },
   },
   {
-    name: "a turn whose node died before the model's first word begins anew elsewhere",
+    name: "a turn whose node died before the model's first word starts again elsewhere",
     async run(world) {
       const here = await world.node({ script: always(hang()) });
       const there = await world.node({ script: always(text("Here I am.")) });
@@ -235,7 +235,7 @@ export const takeoverCases: RuntimeTopicCase[] = [
     },
   },
   {
-    name: "a turn whose node died while its model was reasoning goes on elsewhere, and keeps what was thought",
+    name: "a turn whose node died while its model was reasoning continues elsewhere, and keeps what was thought",
     async run(world) {
       const at = gate();
       const here = await world.node({
@@ -322,7 +322,7 @@ export const takeoverCases: RuntimeTopicCase[] = [
     },
   },
   {
-    name: "a node that lost touch tells nothing and starts no tool past its deadline, and comes back under a new name",
+    name: "a node that lost touch publishes nothing and starts no tool past its deadline, and comes back under a new name",
     async run(world) {
       const [writing, late] = [gate(), gate()];
       let started = 0;
@@ -352,7 +352,7 @@ export const takeoverCases: RuntimeTopicCase[] = [
       const frames = near.frames.length;
       late.open();
       await world.advance(1_000);
-      checkEqual([near.frames.length, started], [frames, 0], "what it tells and starts");
+      checkEqual([near.frames.length, started], [frames, 0], "what it publishes and starts");
       const refused = here.me.send({ conversationId, message: "Now?" });
       checkEqual(await world.refusal(refused, "a send"), "store_unavailable", "the code");
 
@@ -364,7 +364,7 @@ export const takeoverCases: RuntimeTopicCase[] = [
       checkEqual(started, 0, "tools that started");
       const next = await world.turn(here, "Again", { conversationId });
       checkEqual(only(next.events, "done").reason, "stop", "the next turn");
-      await world.until(() => near.has("turn-sealed", next.receipt.turnId), "its client hears everything");
+      await world.until(() => near.has("turn-sealed", next.receipt.turnId), "its client receives everything");
       const log = await world.log(here, conversationId);
       checkEqual(JSON.stringify(near.state.chunks), JSON.stringify(log), "what its client has folded");
     },

@@ -177,7 +177,7 @@ export const limitCases: RuntimeTopicCase[] = [
     },
   },
   {
-    name: "an answer that passes a bound is cut off there, keeps what came, and the conversation goes on",
+    name: "an answer that passes a bound is cut off there, keeps what came, and the conversation continues",
     async run(world) {
       const bounds: { limits: object; script: Script; kept: string[] }[] = [
         {
@@ -278,7 +278,7 @@ export const limitCases: RuntimeTopicCase[] = [
     },
   },
   {
-    name: "a tool that takes too long is answered for, and the turn goes on",
+    name: "a tool that takes too long is answered for, and the turn continues",
     async run(world) {
       const node = await world.node({
         script: [[toolCall("slow")], [text("I see.")]],

@@ -21,23 +21,23 @@ export const progressCases: RuntimeTopicCase[] = [
       const { turnId } = await world.start(node, "Hi", { conversationId });
       await world.pass(at.reached, "the model is asked");
       node.provider.calls[0]?.params.onRetry?.({ code: "rate_limited", delayMs: 2_000 });
-      const [told] = ofType(follow.events, "turn-progress");
-      const { since = 0, ...rest } = told?.progress ?? {};
+      const [published] = ofType(follow.events, "turn-progress");
+      const { since = 0, ...rest } = published?.progress ?? {};
       checkEqual(
         rest,
         { activity: "retrying", retryAt: since + 2_000, code: "rate_limited" },
         "what is published",
       );
       const joined = await world.joined(node, conversationId);
-      checkEqual(progressIn(joined), ["retrying"], "what a reader of events is told who joins");
+      checkEqual(progressIn(joined), ["retrying"], "what a reader of events receives that joins");
       const { activeTurn } = await node.me.meta(conversationId);
-      checkEqual(activeTurn?.progress, told?.progress, "the metadata");
+      checkEqual(activeTurn?.progress, published?.progress, "the metadata");
       at.open();
       await world.until(() => follow.has("turn-sealed", turnId), "the turn is sealed");
       follow.checkOrder();
       checkEqual(progressIn(follow), ["retrying", undefined], "it ends with the first word");
       const later = await world.turnEvents(node, conversationId, turnId);
-      checkEqual(ofType(later, "turn-progress"), [], "what is told of it later");
+      checkEqual(ofType(later, "turn-progress"), [], "what is published of it later");
       const exported = JSON.stringify(await node.me.turn(conversationId, turnId));
       checkEqual(exported.includes("retrying"), false, "it is in the log");
     },

@@ -163,7 +163,7 @@ export const queueCases: RuntimeTopicCase[] = [
   },
   ...(["stop", "error"] as const).map(
     (how): RuntimeTopicCase => ({
-      name: `${how === "stop" ? "a stop" : "an error"} pauses the queue and drops nothing; a send runs its own turn; resuming goes on`,
+      name: `${how === "stop" ? "a stop" : "an error"} pauses the queue and drops nothing; a send runs its own turn; resuming continues`,
       async run(world) {
         const at = gate();
         const node = await world.node({
@@ -269,7 +269,7 @@ export const queueCases: RuntimeTopicCase[] = [
     },
   },
   {
-    name: "resuming right after a stop waits for its end, and goes on with what waits, from any node",
+    name: "resuming right after a stop waits for its end, and continues with what waits, from any node",
     async run(world) {
       for (const from of ["the turn's node", "another node"]) {
         const at = gate();

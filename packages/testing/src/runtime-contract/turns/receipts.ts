@@ -54,7 +54,7 @@ export const receiptCases: RuntimeTopicCase[] = [
     },
   },
   {
-    name: "re-attaching to a running turn tells it from its first event, one event per part",
+    name: "re-attaching to a running turn replays it from its first event, one event per part",
     async run(world) {
       const at = gate();
       const node = await world.node({
@@ -70,14 +70,14 @@ export const receiptCases: RuntimeTopicCase[] = [
       const seen: string[] = [];
       while (seen.at(-1) !== "text-delta mnopqr") {
         const next = await world.pass(events.next(), "an event of the running turn");
-        check(!next.done, `the turn goes on, but was told to ${seen.join(", ")}`);
+        check(!next.done, `the turn continues, but its events ended after ${seen.join(", ")}`);
         const { event } = next.value;
         seen.push(`${event.type}${"delta" in event ? ` ${event.delta}` : ""}`);
       }
       checkEqual(
         seen.filter((line) => line.includes("delta")),
         ["reasoning-delta abcdef", "text-delta ghijkl", "text-delta mnopqr"],
-        "the text that is told",
+        "the text that is sent",
       );
       at.open();
       await events.return?.();
@@ -85,7 +85,7 @@ export const receiptCases: RuntimeTopicCase[] = [
     },
   },
   {
-    name: "a sealed turn is told again with one event per part, and ends as it ended",
+    name: "a sealed turn is replayed with one event per part, and ends as it ended",
     async run(world) {
       const node = await world.node({
         script: [
@@ -110,7 +110,7 @@ export const receiptCases: RuntimeTopicCase[] = [
       const figures = new Set(["user-message", "turn-start", "tool-call", "usage", "step-complete", "done"]);
       const kept = (list: typeof events) =>
         list.filter(({ type }) => figures.has(type) || type === "tool-result" || type === "turn-sealed");
-      checkEqual(kept(again), kept(events), "everything else, as it was told");
+      checkEqual(kept(again), kept(events), "everything else, as it was published");
     },
   },
   {

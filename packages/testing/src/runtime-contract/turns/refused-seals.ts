@@ -43,7 +43,7 @@ async function checkGoesOn(world: World, node: TestNode, conversationId: string)
 /** Cases of refused seals: a store that refuses a turn's rows must not keep its conversation open. */
 export const refusedSealCases: RuntimeTopicCase[] = [
   {
-    name: "an answer that is too large for the store is kept as far as it fits, and its conversation goes on",
+    name: "an answer that is too large for the store is kept as far as it fits, and its conversation continues",
     async run(world) {
       const node = await world.node({
         script: (_, index) => (index === 0 ? [text(long, { size: 100 }), usage(3, 4)] : [text("Short.")]),
@@ -85,7 +85,7 @@ export const refusedSealCases: RuntimeTopicCase[] = [
     },
   },
   {
-    name: "whoever takes over an answer that is too large keeps it as far as it fits",
+    name: "a node that takes over an answer that is too large keeps it as far as it fits",
     async run(world) {
       const here = await world.node({ script: [[text(long, { size: 100 }), hang()]] });
       const there = await world.node({ script: [[text("Short.")]] });
@@ -94,8 +94,9 @@ export const refusedSealCases: RuntimeTopicCase[] = [
       await there.me.create({ id: conversationId });
       const far = await world.joined(there, conversationId);
       await world.start(here, "Hi", { conversationId });
-      const told = () => ofType(far.events, "text-delta").reduce((sum, { delta }) => sum + delta.length, 0);
-      await world.until(() => told() === long.length, "all of it is in the journal");
+      const received = () =>
+        ofType(far.events, "text-delta").reduce((sum, { delta }) => sum + delta.length, 0);
+      await world.until(() => received() === long.length, "all of it is in the journal");
       here.faults.cutOff();
       await world.until(() => far.has("turn-sealed"), "the turn is taken over and ends");
       checkEqual(only(far.events, "turn-sealed").reason, "interrupted", "the reason");
@@ -142,7 +143,7 @@ export const refusedSealCases: RuntimeTopicCase[] = [
     },
   },
   {
-    name: "a turn that can be taken over but not read is ended all the same",
+    name: "a turn that can be taken over but not read is ended anyway",
     async run(world) {
       const here = await world.node({ script: [[text("Half "), hang()]] });
       const there = await world.node({ script: [[text("Whole.")]] });

@@ -182,7 +182,7 @@ export const stoppingCases: RuntimeTopicCase[] = [
       );
       here.faults.heal();
       at.open();
-      await world.until(() => near.has("turn-sealed", turnId), "the silent node hears of it");
+      await world.until(() => near.has("turn-sealed", turnId), "the silent node is notified");
       checkEqual(JSON.stringify(near.state.chunks), JSON.stringify(log), "what its client has folded");
       const next = await world.turn(there, "Next", { conversationId });
       checkEqual(only(next.events, "done").reason, "stop", "the next turn");

@@ -165,7 +165,7 @@ export const toolQuestionCases: RuntimeTopicCase[] = [
     },
   },
   {
-    name: "the death of the node cancels a question: a tool that may run again asks anew elsewhere",
+    name: "the death of the node cancels a question: a tool that may run again asks again elsewhere",
     async run(world) {
       const answers: ToolAnswer[] = [];
       const tools = [booking(answers, { recovery: "retry" })];
@@ -197,7 +197,7 @@ export const toolQuestionCases: RuntimeTopicCase[] = [
     },
   },
   {
-    name: "the death of the node cancels a question of a tool that may not run again, and what waits goes on waiting",
+    name: "the death of the node cancels a question of a tool that may not run again, and what waits keeps waiting",
     async run(world) {
       const answers: ToolAnswer[] = [];
       const ran: string[] = [];

@@ -81,7 +81,7 @@ export const turnCases: RuntimeTopicCase[] = [
     },
   },
   {
-    name: "a turn with reasoning, tools and two steps is told in order, and its log says the same",
+    name: "a turn with reasoning, tools and two steps is published in order, and its log has the same",
     async run(world) {
       const node = await world.node({
         script: [
@@ -100,7 +100,7 @@ export const turnCases: RuntimeTopicCase[] = [
       await node.me.create({ id: conversationId });
       const follow = await world.joined(node, conversationId);
       const { receipt, events } = await world.turn(node, "1+2? 3+4?", { conversationId });
-      await world.until(() => follow.count("status") === 2, "the follower hears the end");
+      await world.until(() => follow.count("status") === 2, "the follower receives the end");
       follow.checkOrder();
       const kinds = runs(follow.events.filter(({ type }) => type !== "tool-output"));
       checkEqual(
@@ -167,7 +167,7 @@ export const turnCases: RuntimeTopicCase[] = [
       const meta = await node.me.meta(receipt.conversationId);
       checkEqual("contextSize" in meta, false, "the gauge has a size");
       const again = await world.turnEvents(node, receipt.conversationId, receipt.turnId);
-      checkEqual(only(again, "done").usage, undefined, "usage when the turn is told again");
+      checkEqual(only(again, "done").usage, undefined, "usage when the turn is replayed");
     },
   },
   {
@@ -244,11 +244,11 @@ export const turnCases: RuntimeTopicCase[] = [
       checkEqual(only(events, "done").reason, "stop", "the reason");
       checkEqual(transcript(await world.log(node, receipt.conversationId)), ["user: Hi"], "the log");
       const again = await world.turnEvents(node, receipt.conversationId, receipt.turnId);
-      checkEqual(ofType(again, "step-complete").length, 1, "steps told again");
+      checkEqual(ofType(again, "step-complete").length, 1, "steps replayed");
     },
   },
   {
-    name: "tools that fail, are unknown or get bad arguments answer the model, and the turn goes on",
+    name: "tools that fail, are unknown or get bad arguments answer the model, and the turn continues",
     async run(world) {
       const node = await world.node({
         script: [
@@ -305,7 +305,7 @@ export const turnCases: RuntimeTopicCase[] = [
     },
   },
   {
-    name: "waiting for the last answer can be given up, and the turn goes on",
+    name: "waiting for the last answer can be given up, and the turn continues",
     async run(world) {
       const at = gate();
       const node = await world.node({ script: always(text("A"), pause(at), text("B")) });
@@ -352,7 +352,7 @@ function failureCases(): RuntimeTopicCase[] {
       checkEqual(
         [only(again, "error").code, only(again, "done")],
         [code, only(events, "done")],
-        "the failure, told again",
+        "the failure, replayed",
       );
       // The next turn finds a history that it can send.
       const next = await world.turn(node, "Again", { conversationId });

@@ -10,7 +10,7 @@ const asks: ScriptEntry[] = [toolCall("pay", { amount: 3 })];
 /** Cases of waiting that ends without an answer. */
 export const waitingEndCases: RuntimeTopicCase[] = [
   {
-    name: "a request that nobody answers in time is denied, and the turn goes on",
+    name: "a request that nobody answers in time is denied, and the turn continues",
     async run(world) {
       const ran: string[] = [];
       const expiresMs = world.isTimeReal ? 300 : 60_000;
@@ -36,7 +36,7 @@ export const waitingEndCases: RuntimeTopicCase[] = [
     },
   },
   {
-    name: "an answer that comes too late is refused, and the turn goes on in the hand of a node",
+    name: "an answer that comes too late is refused, and a node continues the turn",
     async run(world) {
       const ran: string[] = [];
       const at = gate();

@@ -58,7 +58,7 @@ export const waitingNodeCases: RuntimeTopicCase[] = [
     },
   },
   {
-    name: "a node that dies while an approved call runs leaves it to the tool's recovery, and what waits goes on waiting",
+    name: "a node that dies while an approved call runs leaves it to the tool's recovery, and what waits keeps waiting",
     async run(world) {
       const ran: string[] = [];
       const at = gate();
@@ -133,7 +133,7 @@ export const waitingNodeCases: RuntimeTopicCase[] = [
     },
   },
   {
-    name: "an answer whose outcome is unknown is given again with the same receipt, and the turn goes on",
+    name: "an answer whose outcome is unknown is given again with the same receipt, and the turn continues",
     async run(world) {
       const ran: string[] = [];
       const node = await world.node({ script: [asks, done], tools: [payment(ran)] });
@@ -239,10 +239,10 @@ export const waitingNodeCases: RuntimeTopicCase[] = [
       );
       const { turnId, follow, pending } = await waits(world, node);
       checkEqual([ran, pending[0]?.reason], [["2"], "3 is much"], "what ran, and why it asks");
-      await world.until(() => statuses.includes(1), "watchers are told");
+      await world.until(() => statuses.includes(1), "watchers are notified");
       await allow(node, pending[0]);
       await world.until(() => follow.has("turn-sealed", turnId), "the turn is sealed");
-      await world.until(() => statuses.at(-1) === "idle", "watchers are told of the end");
+      await world.until(() => statuses.at(-1) === "idle", "watchers are notified of the end");
       stop();
     },
   },

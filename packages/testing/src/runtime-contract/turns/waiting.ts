@@ -119,7 +119,7 @@ export const waitingCases: RuntimeTopicCase[] = [
     },
   },
   {
-    name: "a denied call tells the model so, and a changed one what was changed",
+    name: "a denied call is reported to the model, and a changed one with what was changed",
     async run(world) {
       const ran: string[] = [];
       const node = await world.node({
@@ -323,7 +323,7 @@ export const waitingCases: RuntimeTopicCase[] = [
     },
   },
   {
-    name: "two clients that decide at once through two nodes are told the same decision",
+    name: "two clients that decide at once through two nodes receive the same decision",
     async run(world) {
       const ran: string[] = [];
       const tools = [payment(ran)];
@@ -350,7 +350,7 @@ export const waitingCases: RuntimeTopicCase[] = [
         "both see the end",
       );
       const winner = outcomes.find((outcome) => outcome.status === "fulfilled")?.value.response.decision;
-      checkEqual(details?.response?.decision, winner, "the decision that the other one is told");
+      checkEqual(details?.response?.decision, winner, "the decision that the other one receives");
       checkEqual(ran.length, winner === "allow" ? 1 : 0, "how often it ran");
       const again = await allow(winner === "allow" ? there : here, request).catch((error: unknown) => error);
       if (winner === "allow") checkEqual((again as { repeated?: boolean }).repeated, true, "the same again");

@@ -3,7 +3,7 @@ import type { AgentEvent } from "@parley/wire";
 import type { Book, SentMessage } from "../../test/kill/book.js";
 
 /** Events that a client received of its turns, and waiters for further ones. */
-export class Told {
+export class Received {
   readonly #book: Book;
   readonly #patienceMs: number;
   /** The turns of messages. */
