@@ -8,7 +8,7 @@ const page = readFileSync(join(root, "docs", "recipes.md"), "utf8");
 interface Step {
   readonly recipe: string;
   readonly file: string;
-  /** What the step says is in the file. */
+  /** Names that the step expects in the file. */
   readonly names: readonly string[];
 }
 

@@ -71,7 +71,7 @@ async function load(browser, contestant, way) {
       usableMs,
       wordsMs: wordsMs - askedMs,
       answerMs: answerMs - askedMs,
-      // Without the moment in which the browser was told to type.
+      // Without the moment in which the browser was asked to type.
       bothMs: usableMs + answerMs - askedMs,
       usableBytes: page.bytesWithin(usableMs),
       answerBytes: page.bytesWithin(answerMs),

@@ -71,11 +71,11 @@ describePage("the page on a first visit", {}, (stage) => {
       await tab.page.waitForLoadState("networkidle");
       expect(asked.filter((request) => request.includes(id))).toEqual([]);
       if (pause) expect(asked).toEqual([]);
-      // What it was told is the whole state: as a page has it that loads the conversation.
-      const told = await tab.log.innerText();
+      // The received state is the whole one: as a page has it that loads the conversation.
+      const received = await tab.log.innerText();
       await tab.page.reload();
       await tab.ended(1);
-      await expect.poll(() => tab.log.innerText(), patience).toBe(told);
+      await expect.poll(() => tab.log.innerText(), patience).toBe(received);
     }
   });
 

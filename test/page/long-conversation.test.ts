@@ -74,15 +74,15 @@ describePage("a conversation of 10,000 messages", quick, (stage) => {
   it("is jumped into by pages, scrolled both ways from there, and left for its end", async () => {
     const id = await longConversation(stage());
     const tab = await stage().open("about:blank");
-    const told = listen(tab, id);
+    const traffic = listen(tab, id);
     await tab.page.goto(`${stage().url}/c/${id}?seq=50`);
     await expect.poll(() => isInView(tab, 50), patience).toBe(true);
     await tab.page.waitForLoadState("networkidle");
-    const history = () => told.requests.filter((request) => request.startsWith(`/conversations/${id}?`));
+    const history = () => traffic.requests.filter((request) => request.startsWith(`/conversations/${id}?`));
     // The newest page, the one around the place, and their turns' figures.
     expect(history()).toEqual([expect.stringContaining("limit="), expect.stringContaining("sinceSeq=0")]);
-    expect(told.requests.length, told.requests.join(" ")).toBeLessThanOrEqual(8);
-    expect(await told.bytes()).toBeLessThan(700_000);
+    expect(traffic.requests.length, traffic.requests.join(" ")).toBeLessThanOrEqual(8);
+    expect(await traffic.bytes()).toBeLessThan(700_000);
 
     // Down, beyond what was loaded with the jump, with nothing left out.
     await scrollTo(tab, 230, 700);
@@ -101,7 +101,7 @@ describePage("a conversation of 10,000 messages", quick, (stage) => {
     const above = await drawn(tab);
     expect(above).toEqual(Array.from(above, (_, index) => (above[0] ?? 0) + index));
     expect(history().length).toBeLessThanOrEqual(8);
-    expect(await told.bytes()).toBeLessThan(2_000_000);
+    expect(await traffic.bytes()).toBeLessThan(2_000_000);
 
     // A message sent from the middle is shown at the end.
     await tab.send("Thank you");

@@ -1,6 +1,6 @@
 import type { ProviderCallParams } from "@parley/core/ports";
 
-/** How hard a model is asked to think. */
+/** The effort that a request asks of a model. */
 export type Effort = NonNullable<ProviderCallParams["reasoningEffort"]>;
 
 const efforts: readonly Effort[] = ["low", "medium", "high", "xhigh", "max"];

@@ -97,7 +97,7 @@ describe("chat.send", () => {
     for (const message of frames) fold.apply(message as Parameters<FrameFold["apply"]>[0]);
     const { chunks } = await server.runtime.forOwner("local").history({ conversationId });
     expect(fold.state.chunks).toEqual(chunks);
-    // What is followed already is not told again.
+    // A conversation that is already followed is not sent again.
     socket.send({ ...send, messageId: "m2", cursor: "0" });
     await socket.next("chat.receipt");
     await socket.event("turn-sealed");

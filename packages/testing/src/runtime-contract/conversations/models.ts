@@ -64,8 +64,8 @@ export const modelCases: RuntimeTopicCase[] = [
       await world.turn(node, "otters", { conversationId: b, model: "test/one" });
       await world.advance(10);
       await node.me.create({ id: c });
-      const heard: WatchEvent[] = [];
-      const stop = await node.me.watch((event) => heard.push(event));
+      const received: WatchEvent[] = [];
+      const stop = await node.me.watch((event) => received.push(event));
       const listed = async (query: Parameters<typeof node.me.list>[0] = {}) =>
         (await node.me.list(query)).conversations.map(({ id }) => id);
       checkEqual(await listed({ model: "test/two" }), [a], "of a model");
@@ -76,8 +76,8 @@ export const modelCases: RuntimeTopicCase[] = [
       );
       checkEqual((await node.me.set(a, { pinned: true })).pinned, true, "what setting it returns");
       await world.until(
-        () => heard.some((event) => event.type === "conversation.updated" && event.meta.pinned === true),
-        "watchers hear of the pin",
+        () => received.some((event) => event.type === "conversation.updated" && event.meta.pinned === true),
+        "watchers receive the pin",
       );
       stop();
       checkEqual(await listed({ pinned: "first" }), [a, c, b], "pinned first");
