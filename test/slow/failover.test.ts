@@ -1,10 +1,19 @@
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
+import { type OpenPostgresOptions, openPostgres } from "../../packages/store/src/postgres/open-postgres.js";
+import {
+  admission,
+  batch,
+  commit,
+  message,
+  node,
+  sealing,
+  start,
+  textsOf,
+} from "../../packages/store/src/postgres/turns.test-support.js";
 import { findPgbouncer, startPgbouncer } from "../harness/pgbouncer.js";
 import { describeOnOwnPostgres } from "../harness/postgres.js";
 import type { PostgresServer, StandbyServer } from "../harness/postgres-server.js";
 import { TcpProxy } from "../harness/tcp-proxy.js";
-import { type OpenPostgresOptions, openPostgres } from "../../packages/store/src/postgres/open-postgres.js";
-import { admission, batch, commit, message, node, sealing, start, textsOf } from "../../packages/store/src/postgres/turns.test-support.js";
 
 const program = findPgbouncer();
 if (program === undefined) {

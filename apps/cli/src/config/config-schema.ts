@@ -342,7 +342,7 @@ export const configSchema = z.strictObject({
   keepRawResponses: z.boolean().optional(),
   /** Retention of conversations that hold a single response, after their last use. Absent: kept permanently. */
   responseRetentionDays: z.number().positive().max(36_500).optional(),
-  /** How long temporary conversations are kept after their last use. */
+  /** Retention of temporary conversations after their last use. */
   temporaryHours: z.number().positive().max(876_000).optional(),
   tools: tools.optional(),
   mcpServers: mcpServers.optional(),
