@@ -81,7 +81,7 @@ async function refusing<Result>(answer: Promise<Result>): Promise<Result> {
 }
 
 /** The refusal that a caller gets while an owner is on the way from one shard to another. */
-export function ownerMoved(cause?: unknown): ParleyError {
+function ownerMoved(cause?: unknown): ParleyError {
   return new ParleyError(
     "store_unavailable",
     "The conversations of this owner are being moved to another database; try again in a moment",

@@ -42,7 +42,7 @@ export async function registerShards(
 }
 
 /** The shards that a schema lists. */
-export async function listShards(
+async function listShards(
   database: Pick<Database, "query">,
 ): Promise<{ name: string; number: number; home: string }[]> {
   const rows = await database.query({ text: "SELECT name, number, home FROM parley.shard ORDER BY number" });

@@ -19,10 +19,7 @@ export async function flushJournal(
 ): Promise<("ok" | "stale_fence")[]> {
   const [batch, other] = batches;
   if (batch === undefined) return [];
-  const owned = forOwners(
-    store,
-    batches.map(({ owner }) => storedText(owner)),
-  );
+  const owned = store.isShard ? forOwners(store, batches.map(ownerOf)) : store;
   if (other === undefined) return [await flushOne(owned, batch)];
   const rows = await owned.database.query({
     name: "flush_journal",
@@ -39,6 +36,10 @@ export async function flushJournal(
   });
   const held = new Set(rows.map((row) => Number(row.place)));
   return batches.map((_, index) => (held.has(index + 1) ? "ok" : "stale_fence"));
+}
+
+function ownerOf({ owner }: JournalBatch): string {
+  return storedText(owner);
 }
 
 async function flushOne(store: StoreContext, batch: JournalBatch): Promise<"ok" | "stale_fence"> {
