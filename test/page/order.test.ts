@@ -140,18 +140,20 @@ describePage("the order of the page's list", two, (stage) => {
       .poll(() => entry(tab, "bulk 02").evaluate((element) => element === document.activeElement), patience)
       .toBe(true);
 
-    await choose(tab, "bulk 03", "Select");
-    await expect.poll(() => box(tab, "bulk 03").isChecked(), patience).toBe(true);
-    // Three entries, the first of them with a branch, which has made it the newest.
-    await box(tab, "bulk 02").click({ modifiers: ["Shift"] });
-    await expect.poll(() => status.innerText(), patience).toBe("4 selected");
+    await choose(tab, "bulk 01", "Select");
+    await expect.poll(() => box(tab, "bulk 01").isChecked(), patience).toBe(true);
+    // The branch of the third one has made it the newest, so that it stands before them.
+    await box(tab, "bulk 04").click({ modifiers: ["Shift"] });
+    await expect.poll(() => status.innerText(), patience).toBe("3 selected");
+    await box(tab, "bulk 03").check();
+    await expect.poll(() => status.innerText(), patience).toBe("5 selected");
     expect(await findings(tab)).toEqual([]);
 
     const download = tab.page.waitForEvent("download");
     await bar(tab).getByRole("button", { name: "Export" }).click();
     const exported = (await readFile(await (await download).path(), "utf8")).trim().split("\n");
     const heads = exported.filter((line) => line.startsWith('{"type":"conversation"'));
-    expect(heads).toHaveLength(4);
+    expect(heads).toHaveLength(5);
     await bar(tab).waitFor({ state: "detached" });
   });
 
