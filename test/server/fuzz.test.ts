@@ -10,7 +10,7 @@ import {
   type TestServer,
   type TestSocket,
 } from "../../packages/server/src/test-server.test-support.js";
-import { type GeneratedRequest, generateFrame, generateRawBytes, generateRequest } from "./generate.js";
+import { type GeneratedRequest, generateFrame, generateRawBytes, generateRequest, ids } from "./generate.js";
 import { createRandom } from "./random.js";
 
 const seed = Number(process.env.PARLEY_FUZZ_SEED ?? 20_261_115);
@@ -81,6 +81,8 @@ async function heapAtRest(server: TestServer): Promise<number> {
     if (conversations.length === 0) break;
     for (const { id } of conversations) await me.remove(id, { cascade: true });
   }
+  // No list names those that a request has made temporary.
+  for (const id of [...ids, "forked"]) await me.remove(id, { cascade: true });
   // The records of the test's own instruments are dropped, too.
   (server.faults.calls as unknown[]).length = 0;
   (server.provider.calls as unknown[]).length = 0;

@@ -14,7 +14,8 @@ export interface GeneratedRequest {
   readonly body: Buffer | undefined;
 }
 
-const ids = Array.from({ length: 12 }, (_, index) => `c${index}`);
+/** Ids of the conversations that requests are about. */
+export const ids = Array.from({ length: 12 }, (_, index) => `c${index}`);
 const oddTexts = [
   "",
   " ",
