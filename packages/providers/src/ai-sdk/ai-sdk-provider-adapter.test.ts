@@ -206,7 +206,7 @@ describe("the model", () => {
     );
   });
 
-  it("says what is missing where it is no model at all", () => {
+  it("reports what is missing if it is not a model", () => {
     expect(() => new AiSdkProviderAdapter({ model: {} as never })).toThrowError(/doStream/);
   });
 
@@ -217,7 +217,7 @@ describe("the model", () => {
     expect((await adapter.complete(named)).message.origin).toEqual({ provider: "house", model: "fast" });
   });
 
-  it("of the version before works too", async () => {
+  it("of the previous version works too", async () => {
     const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
     const model = {
       specificationVersion: "v2",
@@ -243,7 +243,7 @@ describe("the model", () => {
     for (const spy of printed) spy.mockClear();
   });
 
-  it("is asked once, whatever happens", async () => {
+  it("is called once, whatever happens", async () => {
     let calls = 0;
     const { adapter } = await openai((answer) => {
       calls += 1;
@@ -253,7 +253,7 @@ describe("the model", () => {
     expect(calls).toBe(1);
   });
 
-  it("is asked again where the host wants it, before the answer began", async () => {
+  it("is called again if the host allows it, before the answer started", async () => {
     const { model, server } = await openai((answer, _call, n) => {
       if (n === 1) answer.json(503, { error: { message: "busy" } }, { "retry-after-ms": "1" });
       else void answer.send(responsesEvents(spoken)).then(answer.end);
@@ -263,7 +263,7 @@ describe("the model", () => {
     expect(server.seen).toHaveLength(2);
   });
 
-  it("may ignore an abort: the call ends all the same", async () => {
+  it("may ignore an abort: the call ends anyway", async () => {
     const model = mockModel(
       () =>
         new ReadableStream({
@@ -296,7 +296,9 @@ describe("the model", () => {
         ]),
       }),
     });
-    await new AiSdkProviderAdapter({ model, onWarnings: (told) => warnings.push(...told) }).complete(params);
+    await new AiSdkProviderAdapter({ model, onWarnings: (reported) => warnings.push(...reported) }).complete(
+      params,
+    );
     expect(warnings).toEqual([{ type: "other", message: "careful" }]);
   });
 });
@@ -361,7 +363,7 @@ describe("a request", () => {
     });
   });
 
-  it("takes settings, the provider's options and options by provider from extraParams", async () => {
+  it("reads settings, the provider's options and options by provider from extraParams", async () => {
     const model = mockModel([...said("t", "x"), finish()]);
     const adapter = new AiSdkProviderAdapter({ model, providerOptions: { mock: { a: 1, b: 1 } } });
     await adapter.complete({
@@ -377,13 +379,13 @@ describe("a request", () => {
     expect(call?.providerOptions).toEqual({ mock: { a: 1, b: 2 }, other: { c: 3 } });
   });
 
-  it("shows an unknown provider neither an effort nor a cache key", async () => {
+  it("sends an unknown provider neither an effort nor a cache key", async () => {
     const model = mockModel([...said("t", "x"), finish()]);
     await new AiSdkProviderAdapter({ model }).complete({ ...params, reasoningEffort: "high", cacheKey: "k" });
     expect(model.doStreamCalls[0]?.providerOptions).toEqual({ mock: {} });
   });
 
-  it("turns the names of tools back, in calls and in their progress", async () => {
+  it("maps the names of tools back, in calls and in their progress", async () => {
     const { adapter } = await openai((answer, { body }) => {
       const name = (body.tools as { name: string }[])[0]?.name ?? "";
       const events = responsesEvents([{ type: "function_call", name, arguments: '{"path":"a"}' }]);
@@ -405,7 +407,7 @@ describe("a request", () => {
     ]);
   });
 
-  it("tells Claude of tools that its history has used and that are gone", async () => {
+  it("declares to Claude the tools that its history has used and that are gone", async () => {
     const { adapter, server } = await anthropic((response) =>
       stream(response, claudeAnswer([claudeText("ok")])),
     );
@@ -427,13 +429,13 @@ describe("a request", () => {
   });
 });
 
-describe("what only its maker understands", () => {
+describe("data that only its author understands", () => {
   const asked = (content: MessageContentPart[], origin: { provider: string; model: string }) => ({
     ...params,
     messages: [hi, { role: "assistant" as const, content, origin }, hi],
   });
 
-  it("goes back to OpenAI as it came: reasoning with its encrypted content, and ids", async () => {
+  it("is sent back to OpenAI unchanged: reasoning with its encrypted content, and ids", async () => {
     const { adapter, server } = await openai(
       (answer) => void answer.send(responsesEvents(thought)).then(answer.end),
     );
@@ -456,7 +458,7 @@ describe("what only its maker understands", () => {
     expect([undefined, "msg_1"]).toContain(input[2]?.id);
   });
 
-  it("goes to no other model", async () => {
+  it("is sent to no other model", async () => {
     const { adapter, server } = await openai(
       (answer) => void answer.send(responsesEvents(thought)).then(answer.end),
     );
@@ -473,7 +475,7 @@ describe("what only its maker understands", () => {
     ]).toContainEqual(answer);
   });
 
-  it("goes back to Claude as it came: thinking with its signature, also hidden, in front of the calls", async () => {
+  it("is sent back to Claude unchanged: thinking with its signature, also redacted, before the calls", async () => {
     const { adapter, server } = await anthropic((response) =>
       stream(
         response,
@@ -509,7 +511,7 @@ describe("what only its maker understands", () => {
     ]);
   });
 
-  it("is left out where the answer was cut in the middle of it", async () => {
+  it("is omitted if the answer was cut in the middle of it", async () => {
     const { adapter, server } = await openai(
       (answer) => void answer.send(responsesEvents(spoken)).then(answer.end),
     );
@@ -561,8 +563,8 @@ describe("what only its maker understands", () => {
   });
 });
 
-describe("content that a provider's package cannot take", () => {
-  it("is put into words, and the call is made", async () => {
+describe("content that a provider's package does not accept", () => {
+  it("is sent as text, and the call is made", async () => {
     const { adapter, server } = await openai(
       (answer) => void answer.send(responsesEvents(spoken)).then(answer.end),
     );
@@ -619,7 +621,7 @@ describe("failures", () => {
     expect(failure.details).toMatchObject({ status, requestId: "req_local" });
   });
 
-  it("of a model that somebody else wrote keep their message", async () => {
+  it("of a model from another package keep their message", async () => {
     const model = new MockLanguageModelV3({
       doStream: () => Promise.reject(new Error("the model exploded")),
     });
@@ -630,7 +632,7 @@ describe("failures", () => {
     });
   });
 
-  it("name the host that a redirect leads to, which resilientFetch does not give the prompt", async () => {
+  it("name the host of a redirect, to which resilientFetch does not send the prompt", async () => {
     const elsewhere = await openai((answer) => answer.json(200, {}));
     const location = `${elsewhere.server.url}/responses`;
     const { server } = await openai((answer) => answer.json(307, {}, { location }));
@@ -654,7 +656,7 @@ describe("failures", () => {
     expect(failure).toMatchObject({ code: "context_overflow", details: { contextWindow: 8_192 } });
   });
 
-  it("say when a retry makes sense", async () => {
+  it("state when a retry makes sense", async () => {
     const failure = await openaiStatus(429, { message: "slow" }, { "retry-after": "3" });
     expect(failure.retryAfterMs).toBe(3_000);
   });
@@ -704,19 +706,19 @@ describe("failures", () => {
     },
   );
 
-  it("are an answer that never began", async () => {
+  it("include an answer that never started", async () => {
     const { adapter } = await openai((answer) => answer.reset());
     expect(await failureOf(adapter)).toMatchObject({ code: "network", retryable: true });
     const empty = new AiSdkProviderAdapter({ model: mockModel([]) });
     expect((await failureOf(empty)).code).toBe("network");
   });
 
-  it("are a provider without a key, said without looking for one", async () => {
+  it("include a provider without a key, reported without searching for one", async () => {
     const model = createOpenAI({ baseURL: "http://127.0.0.1:1" }).responses("gpt-5.5");
     expect((await failureOf(new AiSdkProviderAdapter({ model }))).code).toBe("provider_auth");
   });
 
-  it("carry neither the key nor what was said", async () => {
+  it("contain neither the key nor the conversation", async () => {
     const { adapter } = await openai((answer) =>
       answer.raw("data: {not json at all secret answer\n\n").then(answer.end),
     );

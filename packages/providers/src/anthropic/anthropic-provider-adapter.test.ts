@@ -111,7 +111,7 @@ describe("the adapter as a provider", () => {
 });
 
 describe("a request", () => {
-  it("carries key, version, annotations and what the API takes", async () => {
+  it("carries key, version, annotations and a valid body", async () => {
     const server = await serve((response) => stream(response, answer([text("ok")])));
     const sent: HttpRequestOptions[] = [];
     const http = createDefaultHttpClient({
@@ -159,7 +159,7 @@ describe("a request", () => {
     });
   });
 
-  it("has another version, and the key where that version wants it", async () => {
+  it("has another version, and the key in the header of that version", async () => {
     const server = await serve((response) => stream(response, answer([text("ok")])));
     const provider = new AnthropicProviderAdapter({
       apiKey: "test-key",
@@ -180,12 +180,12 @@ describe("a request", () => {
 
   it("reports calls whose arguments had to be sent as text", async () => {
     const server = await serve((response) => stream(response, answer([text("ok")])));
-    const told: unknown[] = [];
+    const reported: unknown[] = [];
     const provider = new AnthropicProviderAdapter({
       apiKey: "test-key",
       baseUrl: server.url,
       defaultModel: "claude-opus-5",
-      onUnsendableArguments: (calls) => told.push(...calls),
+      onUnsendableArguments: (calls) => reported.push(...calls),
     });
     await provider.complete({
       ...params,
@@ -197,7 +197,7 @@ describe("a request", () => {
         },
       ],
     });
-    expect(told).toEqual([
+    expect(reported).toEqual([
       { kind: "malformed-arguments", toolCallId: "c1", toolName: "add", argumentsText: "{" },
     ]);
   });
@@ -209,7 +209,7 @@ describe("an answer that the API pauses", () => {
   });
   const searching = { extraParams: { tools: [{ type: "web_search_20250305", name: "web_search" }] } };
 
-  it("is gone on with in the same call, with the content sent back unchanged", async () => {
+  it("is continued in the same call, with the content sent back unchanged", async () => {
     const server = await serve((response, _, n) =>
       stream(response, n === 1 ? first : answer([text("Found.")], { id: "msg_2" })),
     );
@@ -233,7 +233,7 @@ describe("an answer that the API pauses", () => {
     ]);
   });
 
-  it("is not gone on with for ever", async () => {
+  it("is not continued endlessly", async () => {
     const paused = answer([text("more ")], { stopReason: "pause_turn" });
     const server = await serve((response) => stream(response, paused));
     const events = await read(adapter(server.url), searching);
@@ -241,7 +241,7 @@ describe("an answer that the API pauses", () => {
     expect(events.at(-1)).toMatchObject({ type: "done", result: { finishReason: "other" } });
   });
 
-  it("keeps what was seen when going on fails, and does not show it again", async () => {
+  it("keeps what was visible when continuing fails, and does not emit it again", async () => {
     const server = await serve((response, _, n) =>
       n === 1 ? stream(response, first) : fail(response, 400, "invalid_request_error", "no"),
     );
@@ -250,7 +250,7 @@ describe("an answer that the API pauses", () => {
     expect(failureOf(events).code).toBe("provider_rejected");
   });
 
-  it("is not gone on with where the API had no tools to run", async () => {
+  it("is not continued if the API had no tools to run", async () => {
     const server = await serve((response) => stream(response, first));
     const events = await read(adapter(server.url));
     expect(server.seen).toHaveLength(1);
@@ -261,7 +261,7 @@ describe("an answer that the API pauses", () => {
 describe("a fault before the answer", () => {
   const whole = answer([text("Hello")]);
 
-  it("is repeated where the API answers 500, 529 or 429 first, and nobody notices", async () => {
+  it("is retried invisibly if the API answers 500, 529 or 429 first", async () => {
     const first: [number, string][] = [
       [500, "api_error"],
       [529, "overloaded_error"],
@@ -276,7 +276,7 @@ describe("a fault before the answer", () => {
     expect(server.seen).toHaveLength(3);
   });
 
-  it("is repeated where the connection is reset before the headers", async () => {
+  it("is retried if the connection is reset before the headers", async () => {
     const server = await serve((response, _, n) => (n === 1 ? reset(response) : stream(response, whole)));
     expect(textIn(await read(adapter(server.url)))).toBe("Hello");
   });
@@ -296,7 +296,7 @@ describe("a fault before the answer", () => {
     ["404", 404, "not_found_error", {}, { code: "model_unavailable", retryable: false }],
     ["413", 413, "request_too_large", {}, { code: "too_large", retryable: false }],
     ["400", 400, "invalid_request_error", {}, { code: "provider_rejected", retryable: false }],
-  ])("%s is a code, with when to try again", async (_, status, type, headers, expected) => {
+  ])("%s is a code, with the time of a retry", async (_, status, type, headers, expected) => {
     const server = await serve((response) => fail(response, status, type, "words", headers));
     const error = failureOf(await read(adapter(server.url, { maxAttempts: 1 })));
     expect(error).toMatchObject(expected);
@@ -313,12 +313,12 @@ describe("a fault before the answer", () => {
     });
   });
 
-  it("is network where nobody listens", async () => {
+  it("is network if no server listens", async () => {
     const error = failureOf(await read(adapter(await refusedUrl())));
     expect(error).toMatchObject({ code: "network", retryable: true });
   });
 
-  it("is a timeout where the headers do not come", async () => {
+  it("is a timeout if the headers do not arrive", async () => {
     const server = await serve(() => {});
     const provider = adapter(server.url, { maxAttempts: 2, perAttemptTimeoutMs: 300 });
     expect(failureOf(await read(provider))).toMatchObject({ code: "timeout", retryable: true });
@@ -342,7 +342,7 @@ describe("a fault inside the answer", () => {
     ["text", "text_delta"],
     ["thinking", "thinking_delta"],
     ["the input of a tool", "input_json_delta"],
-  ])("is not repeated once %s was seen, and what was seen stays", async (_, kind) => {
+  ])("is not retried once %s was visible, which stays", async (_, kind) => {
     const seen = whole.slice(0, behind(kind));
     for (const fault of ["reset", "end", "stall", "overloaded", "garbage"] as const) {
       const server = await serve(async (response) => {
@@ -373,7 +373,7 @@ describe("a fault inside the answer", () => {
     }
   });
 
-  it.each(["reset", "end", "overloaded"])("is repeated before anything was seen: %s", async (fault) => {
+  it.each(["reset", "end", "overloaded"])("is retried before anything was visible: %s", async (fault) => {
     const server = await serve(async (response, _, n) => {
       if (n > 1) return stream(response, whole);
       await streamOpen(response, whole.slice(0, 3));
@@ -390,7 +390,7 @@ describe("a fault inside the answer", () => {
     expect(events.filter(({ type }) => type === "done")).toHaveLength(1);
   });
 
-  it("is not repeated where it would not help", async () => {
+  it("is not retried if it would not help", async () => {
     const server = await serve(async (response) => {
       begin(response);
       response.end(
@@ -401,7 +401,7 @@ describe("a fault inside the answer", () => {
     expect(server.seen).toHaveLength(1);
   });
 
-  it("is none for an answer in tiny pieces, with CRLF and comments", async () => {
+  it("does not occur for an answer in tiny pieces, with CRLF and comments", async () => {
     const bytes = Buffer.from(
       `: hello\r\n\r\n${whole.map((event) => `event: ${event.type}\r\ndata: ${JSON.stringify(event)}\r\n\r\n`).join("")}`,
     );
@@ -415,7 +415,7 @@ describe("a fault inside the answer", () => {
     expect(textIn(await read(adapter(server.url)))).toBe("Hello");
   });
 
-  it("leaves a call whose arguments are no JSON to the turn, as the model wrote them", async () => {
+  it("leaves a call whose arguments are not JSON to the turn, as the model wrote them", async () => {
     const garbled = answer([toolUse("t", "add", '{"a": oops}')]);
     const server = await serve((response) => stream(response, garbled));
     const result = await adapter(server.url).complete(params);
@@ -426,7 +426,7 @@ describe("a fault inside the answer", () => {
 });
 
 describe("a whole turn over the wire", () => {
-  it("replays what it got, and the API takes it at every step", async () => {
+  it("replays what it received, and the API accepts it at every step", async () => {
     const steps = [
       answer([
         thinking("SIG", "hm"),

@@ -13,18 +13,18 @@ describe("readAnthropicFailure", () => {
     ],
     ["max_tokens: 100000 > 64000, which is the maximum allowed number of output tokens", "provider_rejected"],
     ["messages.0: all messages must have non-empty content", "provider_rejected"],
-  ])("tells a prompt that is too long from other refusals: %s", (message, code) => {
+  ])("distinguishes a prompt that is too long from other refusals: %s", (message, code) => {
     expect(read("invalid_request_error", message)?.code).toBe(code);
   });
 
-  it("takes the machine's words over those for people", () => {
+  it("prefers machine-readable codes to text for people", () => {
     expect(read("rate_limit_error", "prompt is too long: 2 tokens > 1 maximum")?.code).toBe("rate_limited");
     expect(
       readAnthropicFailure({ error: { type: "billing_error", message: "m", details: { error_code: "x" } } }),
     ).toEqual({ code: "quota_exceeded", message: "m", reason: "x" });
   });
 
-  it("leaves to the status what it does not know", () => {
+  it("leaves unknown payloads to the status", () => {
     expect(read("brand_new_error", "m")).toMatchObject({ code: undefined, reason: "brand_new_error" });
     expect(readAnthropicFailure("<html>")).toBeUndefined();
   });

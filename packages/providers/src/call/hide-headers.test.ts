@@ -10,7 +10,7 @@ const headers = {
 };
 
 describe("a failure that repeats what was sent", () => {
-  it("is told without the key and the headers of the configuration", () => {
+  it("is reported without the key and the headers of the configuration", () => {
     const cause = new Error("inner");
     const error = new ParleyError("provider_auth", "p: wrong key sk-live-0123456789 of team-secret (v1)", {
       retryable: true,
@@ -18,9 +18,9 @@ describe("a failure that repeats what was sent", () => {
       details: { status: 401, reason: "bad_sk-live-0123456789" },
       cause,
     });
-    const told = hideHeaders(error, headers);
-    expect(told.message).toBe("p: wrong key [hidden] of [hidden] (v1)");
-    expect(told).toMatchObject({
+    const hidden = hideHeaders(error, headers);
+    expect(hidden.message).toBe("p: wrong key [hidden] of [hidden] (v1)");
+    expect(hidden).toMatchObject({
       code: "provider_auth",
       retryable: true,
       retryAfterMs: 7,
@@ -29,12 +29,12 @@ describe("a failure that repeats what was sent", () => {
     });
   });
 
-  it("is told without a key that was cut in its middle", () => {
+  it("is reported without a key that was cut in its middle", () => {
     const cut = new ParleyError("provider_auth", "p: you sent sk-live-01…");
     expect(hideHeaders(cut, headers).message).toBe("p: you sent [hidden]…");
   });
 
-  it("is left as it is where it says nothing of them", () => {
+  it("is left unchanged if it contains none of them", () => {
     const error = new ParleyError("provider_auth", "p: Content-Type must be application/json");
     expect(hideHeaders(error, headers)).toBe(error);
     expect(hideHeaders(error, undefined)).toBe(error);

@@ -20,7 +20,7 @@ const things = `You can ask me for:
 - an **error**, to see how a failed turn looks
 - your **files**, if a folder was shared with me
 
-While I work you can **steer** me, **queue** the next message, **stop** me, reload the page or kill the server: the conversation goes on where it was.`;
+While I work you can **steer** me, **queue** the next message, **stop** me, reload the page or kill the server: the conversation continues where it was.`;
 
 const honesty =
   "I am the demo model: a few hundred lines of code without a network, not a language model. I follow keywords and repeat your words back.";
@@ -66,12 +66,12 @@ const repertoire: readonly {
   {
     words: ["error", "fail", "crash"],
     beats: () => [
-      think("An error was asked for. An error it shall be."),
+      think("You asked for an error, so here is one."),
       say("Here it comes: I start to answer, and then "),
       {
         kind: "fail",
         code: "provider_overloaded",
-        message: "Demo: this error was asked for. What I had said is kept; you can send again.",
+        message: "Demo: you asked for this error. The text so far is kept; you can send again.",
       },
     ],
   },
@@ -121,7 +121,7 @@ const repertoire: readonly {
     words: ["file", "folder"],
     beats: ({ tools }) =>
       tools.has("list_files")
-        ? [think("I may look at a folder."), call("list_files", {})]
+        ? [think("I can list a folder."), call("list_files", {})]
         : [
             say(
               'No folder was shared with me. Set `tools: { files: { root: "./docs" } }` in the configuration to share one.',
@@ -143,7 +143,7 @@ function askFirst({ asked, tools }: Scene): readonly Beat[] | undefined {
   const named = withoutEnd(rest).split(/,? and |, /iu);
   const tasks = named.map((task) => task.trim()).filter((task) => task !== "");
   return [
-    think("I was told to ask first. The turn waits until somebody decides, however long that takes."),
+    think("I should ask first. The turn waits for a decision, however long that takes."),
     say("I ask you first: nothing runs until you allow it."),
     ...(tasks.length === 0 ? ["water the plants"] : tasks.slice(0, 5)).map((task) =>
       call(errandToolName, { task }),

@@ -42,7 +42,7 @@ describe("the demo model", () => {
     expect(text).toContain("steer");
   });
 
-  it("names the files of a message, and takes neither their names nor their texts for words of the user", async () => {
+  it("names the files of a message, and treats neither their names nor their texts as the user's text", async () => {
     const files = [
       "[error.png, image/png, 2 KB] (not shown: it reads none)",
       "[a.pdf, application/pdf, 1.5 MB]\n\nhelp",
@@ -74,7 +74,7 @@ describe("the demo model", () => {
     expect(done.result.usage?.outputTokens).toBeGreaterThan(10);
   });
 
-  it("makes up data that matches what it is asked for", async () => {
+  it("makes up data that matches the requested schema", async () => {
     const schema = {
       type: "object",
       properties: {
@@ -95,7 +95,7 @@ describe("the demo model", () => {
     });
   });
 
-  it("calls a tool, and tells what it answered", async () => {
+  it("calls a tool, and reports its result", async () => {
     const first = await demo().complete(request([user("what time is it in Tokyo?")]));
     expect(first.toolCalls).toMatchObject([{ name: "current_time", arguments: { timeZone: "Asia/Tokyo" } }]);
     expect(first.finishReason).toBe("tool-calls");
@@ -107,7 +107,7 @@ describe("the demo model", () => {
     expect(await textOf(request(then))).toContain("`current_time` says noon");
   });
 
-  it("does both of two things that it was asked for, and puts the results into words", async () => {
+  it("does both of two requested things, and describes the results", async () => {
     const asked = user("What time is it, and what is 17*23?");
     const { toolCalls } = await demo().complete(request([asked]));
     expect(toolCalls).toMatchObject([
@@ -166,13 +166,13 @@ describe("the demo model", () => {
     expect(toolCalls?.[0]?.arguments).toEqual(input);
   });
 
-  it("asks nobody where it has no tool for that", async () => {
+  it("asks no question if it has no tool for that", async () => {
     const only = { tools: [{ name: "current_time" }] };
     const { toolCalls } = await demo().complete(request([user("ask me before you tell the time")], only));
     expect(toolCalls).toMatchObject([{ name: "current_time" }]);
   });
 
-  it("obeys steering", async () => {
+  it("follows steering", async () => {
     const messages = [
       user("slow tool please"),
       called(slowToolName, "1"),
@@ -193,7 +193,7 @@ describe("the demo model", () => {
     expect(await textOf(request(messages))).toContain("demo model");
   });
 
-  it("fails when it is asked to, after it began to speak", async () => {
+  it("fails on request, after it started to answer", async () => {
     const events: ProviderStreamEvent[] = [];
     for await (const event of await demo().completeStream(request([user("give me an error")])))
       events.push(event);
@@ -204,7 +204,7 @@ describe("the demo model", () => {
     });
   });
 
-  it("sums up for a compaction and names a conversation", async () => {
+  it("summarizes for a compaction and titles a conversation", async () => {
     const text =
       "The conversation to add:\nuser: I like green\n\nassistant: Noted\n\nWrite the whole memory now.";
     const purpose = (name: string) => ({
@@ -218,7 +218,7 @@ describe("the demo model", () => {
     ).toBe("how do I grow tomatoes in");
   });
 
-  it("stops at once when it is told to, at any pace", async () => {
+  it("stops at once when aborted, at any pace", async () => {
     const abort = new AbortController();
     const stream = await new DemoProviderAdapter({ seed: 7 }).completeStream(
       request([user("a long answer please")], { signal: abort.signal }),
@@ -230,7 +230,7 @@ describe("the demo model", () => {
     );
   });
 
-  it("says the same for the same request", async () => {
+  it("gives the same answer to the same request", async () => {
     const params = request([user("a long answer please")]);
     expect((await demo().complete(params)).message).toEqual((await demo().complete(params)).message);
   });
@@ -260,13 +260,13 @@ describe("the errand", () => {
 
 describe("the slow task", () => {
   it("reports each step and ends when it is aborted", async () => {
-    const told: string[] = [];
-    const output = (data: string) => told.push(data);
+    const printed: string[] = [];
+    const output = (data: string) => printed.push(data);
     const quick = slowTask({ stepMs: 0 });
     expect(await quick.execute({ steps: 2 }, { signal: new AbortController().signal, output })).toBe(
       "finished 2 steps",
     );
-    expect(told).toEqual(["step 1 of 2 done\n", "step 2 of 2 done\n"]);
+    expect(printed).toEqual(["step 1 of 2 done\n", "step 2 of 2 done\n"]);
     const aborted = AbortSignal.abort();
     await expect(quick.execute({ steps: 2 }, { signal: aborted, output })).rejects.toThrow();
   });

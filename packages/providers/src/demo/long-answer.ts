@@ -16,12 +16,12 @@ A conversation is **one log**: the model's memory, the database's truth and the 
 
 ## Steps and turns
 
-1. The model is asked. Its words are *provisional* while they stream.
+1. The model is called. Its words are *provisional* while they stream.
 2. When it is done, its message is **committed**, before any tool runs.
 3. The tools run side by side. Their results are committed together, and whatever you steered in goes along.
 4. When no tool is called any more, the turn is **sealed**. A sealed turn never changes.
 
-> A crash between any two of these lines loses nothing that you were told was kept.
+> A crash between any two of these lines loses nothing that was reported as kept.
 
 ## In code
 
@@ -32,11 +32,11 @@ for await (const { event } of runtime.forOwner("me").events(receipt.conversation
 }
 \`\`\`
 
-Reload the page now, or open it a second time: you join in the middle of this very sentence and miss nothing, because a place in the stream has a name, the *cursor*, and whoever presents it gets what comes after it.
+Reload the page now, or open it a second time: you join in the middle of this very sentence and miss nothing, because a place in the stream has a name, the *cursor*, and a client that presents it gets everything after it.
 
-## Things to try while I talk
+## Things to try while I answer
 
-- press *stop*: what I have said so far stays
+- press *stop*: what I have written so far stays
 - send another message: it waits in the queue, and you can still edit it
 - fork the conversation before this answer and ask something else
 

@@ -43,7 +43,7 @@ async function failure(promise: Promise<unknown>): Promise<ParleyError> {
 }
 
 describe("a turn of an agent", () => {
-  it("creates the thread, stores the input before it asks, and the answer behind it", async () => {
+  it("creates the thread, stores the input before it calls the model, and the answer after it", async () => {
     const store = createPlainMemoryStore();
     const model = mockModel([...said("t", "Hello ", "there"), finish()]);
     const agent = new Agent({ model, store });
@@ -66,7 +66,7 @@ describe("a turn of an agent", () => {
     });
   });
 
-  it("tells its events in order, as often as wanted, and its text as it comes", async () => {
+  it("publishes its events in order, as often as wanted, and its text as it arrives", async () => {
     const store = createPlainMemoryStore();
     const model = mockModel(
       [...said("t", "Let me."), ...called("c1", "add", '{"a":1,', '"b":2}'), finish("tool-calls")],
@@ -93,7 +93,7 @@ describe("a turn of an agent", () => {
     ]);
   });
 
-  it("runs without a database, and hands out tool parts with their values", async () => {
+  it("runs without a database, and returns tool parts with their values", async () => {
     const store = new InMemoryMemoryStore();
     const model = mockModel(
       [...called("c1", "add", '{"a":1,', '"b":2}'), finish("tool-calls")],
@@ -121,7 +121,7 @@ describe("a turn of an agent", () => {
     expect(await store.getThreadById({ threadId: "t1" })).toMatchObject({ resourceId: "me" });
   });
 
-  it("refuses a stored message that names no thread, and says so", async () => {
+  it("refuses a stored message that names no thread, with a clear error", async () => {
     const agent = new Agent({ model: mockModel([finish()]), store: new InMemoryMemoryStore() });
     const lost = { id: "lost", role: "user", type: "text", content: { format: 2, parts: [] } };
     const error = await failure(agent.stream({ threadId: "t1", messages: [lost as never] }));
@@ -129,7 +129,7 @@ describe("a turn of an agent", () => {
     expect(error.message).toContain('Message "lost" has no threadId');
   });
 
-  it("shows the model what was stored before, its instructions and its results", async () => {
+  it("shows the model earlier messages, its instructions and its results", async () => {
     const store = createPlainMemoryStore();
     const model = mockModel(
       [...called("c1", "add", '{"a":1,"b":2}'), finish("tool-calls")],
@@ -176,7 +176,7 @@ describe("a turn of an agent", () => {
     ]);
   });
 
-  it("shows only the newest messages where it is told to, with no result left alone", async () => {
+  it("shows only the newest messages if limited, with no result without its call", async () => {
     const store = createPlainMemoryStore();
     const model = mockModel(
       [...called("c1", "add", '{"a":1,"b":2}'), finish("tool-calls")],
@@ -188,7 +188,7 @@ describe("a turn of an agent", () => {
     expect(model.doStreamCalls[2]?.prompt.map(({ role }) => role)).toEqual(["user", "assistant", "user"]);
   });
 
-  it("goes on when nobody reads, or a reader leaves", async () => {
+  it("continues without a reader, or when a reader leaves", async () => {
     const store = createPlainMemoryStore();
     const model = mockModel([...said("t", "a", "b", "c"), finish()]);
     const stream = await new Agent({ model, store }).stream({ threadId: "t1", messages: "go" });
@@ -197,7 +197,7 @@ describe("a turn of an agent", () => {
     expect(await shape(store)).toEqual(["user text", "assistant text"]);
   });
 
-  it("stores a message with an id of its own once, however often it is sent", async () => {
+  it("stores a message with an id once, however often it is sent", async () => {
     const store = createPlainMemoryStore();
     const model = mockModel([...said("t", "x"), finish()]);
     const agent = new Agent({ model, store });
@@ -210,7 +210,7 @@ describe("a turn of an agent", () => {
     expect(sent.at(-1)).toMatchObject({ role: "user", content: [{ text: "Hi" }] });
   });
 
-  it("takes stored messages, and refuses those of another thread, none at all, and another owner's thread", async () => {
+  it("accepts stored messages, and refuses those of another thread, none at all, and another owner's thread", async () => {
     const store = createPlainMemoryStore();
     const agent = new Agent({ model: mockModel([...said("t", "x"), finish()]), store });
     const message = {
@@ -245,8 +245,8 @@ describe("a turn of an agent", () => {
   });
 });
 
-describe("a turn that does not go well", () => {
-  it("keeps what had come when it is stopped, and resolves", async () => {
+describe("a turn that fails", () => {
+  it("keeps what had arrived when it is stopped, and resolves", async () => {
     const store = createPlainMemoryStore();
     const model = mockModel(hangingAfter(said("t", "par", "tial").slice(0, 3)));
     const abort = new AbortController();
@@ -261,7 +261,7 @@ describe("a turn that does not go well", () => {
     expect((await rows(store)).at(-1)?.content.parts).toEqual([{ type: "text", text: "partial" }]);
   });
 
-  it("answers the calls that were under way when it is stopped", async () => {
+  it("answers the calls that were in progress when it is stopped", async () => {
     const store = createPlainMemoryStore();
     const model = mockModel([...called("c1", "wait", "{}"), finish("tool-calls")]);
     let started = () => {};
@@ -287,7 +287,7 @@ describe("a turn that does not go well", () => {
     ]);
   });
 
-  it("keeps what had come when the model fails, answers its calls, and rejects with the failure it told", async () => {
+  it("keeps what had arrived when the model fails, answers its calls, and rejects with the failure it published", async () => {
     const store = createPlainMemoryStore();
     const failing = [
       ...said("t", "par"),
@@ -315,7 +315,7 @@ describe("a turn that does not go well", () => {
     }
   });
 
-  it("rejects at once where its input cannot be stored", async () => {
+  it("rejects at once if its input cannot be stored", async () => {
     const store = createPlainMemoryStore();
     store.beforeSave = () => {
       throw new Error("disk full");
@@ -326,7 +326,7 @@ describe("a turn that does not go well", () => {
     expect(model.doStreamCalls).toHaveLength(0);
   });
 
-  it("fails, and says so once, where its answer cannot be stored", async () => {
+  it("fails, and reports it once, if its answer cannot be stored", async () => {
     const store = createPlainMemoryStore();
     store.beforeSave = (messages) => {
       if (messages.some(({ role }) => role !== "user")) throw new Error("disk full");

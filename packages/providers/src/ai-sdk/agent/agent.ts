@@ -203,8 +203,8 @@ export class Agent {
     this.#active.delete(thread.id);
     // Published last: a reader that sees the end of a successful turn finds everything stored.
     const { threadId: conversationId, turnId } = feed;
-    const isAsTold = failure === outcome.error && done !== undefined;
-    feed.push(isAsTold ? done : { type: "done", conversationId, turnId, reason: "error" });
+    const isAsPublished = failure === outcome.error && done !== undefined;
+    feed.push(isAsPublished ? done : { type: "done", conversationId, turnId, reason: "error" });
     if (failure === undefined) feed.complete(resultOf(outcome, feed, scribe.saved));
     else feed.fail(failure);
   }

@@ -45,7 +45,7 @@ const add: ToolSet[string] = {
 };
 
 describe("text and reasoning", () => {
-  it("joins deltas by their block, in the order in which blocks began", async () => {
+  it("joins deltas by their block, in the order in which blocks started", async () => {
     const { fold: made } = await fold([
       { type: "reasoning-start", id: "r" },
       { type: "reasoning-delta", id: "r", delta: "let me " },
@@ -82,7 +82,7 @@ describe("text and reasoning", () => {
     expect(events.filter((event) => event.type === "reasoning-delta")).toHaveLength(1);
   });
 
-  it("keeps hidden reasoning, which has metadata and no text, and drops blocks that stay empty", async () => {
+  it("keeps redacted reasoning, which has metadata and no text, and drops blocks that stay empty", async () => {
     const { fold: made } = await fold([
       { type: "reasoning-start", id: "r", providerMetadata: { anthropic: { redactedData: "X" } } },
       { type: "reasoning-end", id: "r" },
@@ -97,7 +97,7 @@ describe("text and reasoning", () => {
     ]);
   });
 
-  it("leaves out the metadata of a block that was cut before its end", async () => {
+  it("omits the metadata of a block that was cut before its end", async () => {
     const parts = await partsOf([
       { type: "reasoning-start", id: "r", providerMetadata: { openai: { itemId: "rs_1" } } },
       { type: "reasoning-delta", id: "r", delta: "hm" },
@@ -107,7 +107,7 @@ describe("text and reasoning", () => {
     expect(cut.content(false)).toEqual([{ type: "reasoning", text: "hm" }]);
   });
 
-  it("takes a delta without a start, which other senders of such streams leave out", () => {
+  it("accepts a delta without a start, which other senders of such streams omit", () => {
     const { fold: made } = folded([{ type: "text-delta", id: "1", text: "hi" }]);
     expect(made.content(true)).toEqual([{ type: "text", text: "hi" }]);
   });
@@ -139,7 +139,7 @@ describe("tools", () => {
     expect(made.ending?.finishReason).toBe("tool-calls");
   });
 
-  it("writes the value out where the text was not streamed, or stood for another", async () => {
+  it("serializes the value if the text was not streamed, or represents another", async () => {
     const { fold: made } = await fold(
       [
         { type: "tool-call", toolCallId: "c1", toolName: "add", input: '{"a":  1}' },
@@ -154,7 +154,7 @@ describe("tools", () => {
     expect(made.calls().map(({ argumentsText }) => argumentsText)).toEqual(['{"a":1}', '{"a":3}']);
   });
 
-  it("has no arguments as the SDK has none", async () => {
+  it("has no arguments if the SDK has none", async () => {
     const { fold: made } = await fold(
       [{ type: "tool-call", toolCallId: "c1", toolName: "add", input: "" }, finish("tool-calls")],
       { add },
@@ -178,7 +178,7 @@ describe("tools", () => {
     expect(made.content(true).map(({ type }) => type)).toEqual(["tool-call", "tool-call"]);
   });
 
-  it("tells a call once, and its metadata with it", async () => {
+  it("emits a call once, with its metadata", async () => {
     const { events } = await fold(
       [
         {
@@ -199,7 +199,7 @@ describe("tools", () => {
     });
   });
 
-  it("keeps what a provider's own tool did out of reach of the turn loop", async () => {
+  it("hides a provider's own tool calls from the turn loop", async () => {
     const { fold: made, events } = await fold([
       {
         type: "tool-call",
@@ -277,7 +277,7 @@ describe("the end", () => {
     expect(events.filter((event) => event.type === "usage")).toHaveLength(1);
   });
 
-  it("has what the metadata of routers say that the call costs", async () => {
+  it("has the cost of the call from the metadata of routers", async () => {
     const parts = await partsOf([...said("t", "hi"), finish()]);
     const withMetadata = (providerMetadata: object) =>
       folded(
@@ -291,7 +291,7 @@ describe("the end", () => {
     expect(withMetadata({ gateway: { cost: "free" }, openrouter: {} })).toBeUndefined();
   });
 
-  it("is read from finish where the step's own end was left out", async () => {
+  it("is read from finish if the step's own end is missing", async () => {
     const parts = (await partsOf([...said("t", "hi"), finish()])).filter(
       ({ type }) => type !== "finish-step",
     );
@@ -299,12 +299,12 @@ describe("the end", () => {
     expect(ending).toMatchObject({ finishReason: "stop", usage: { inputTokens: 12 } });
   });
 
-  it("is no end where the model's stream just stopped", async () => {
+  it("is not reached if the model's stream just stopped", async () => {
     const { fold: made } = await fold(said("t", "hi"));
     expect(made.ending?.cutOff).toBe(true);
   });
 
-  it("was cut off where version 7 of the SDK says that it was interrupted", async () => {
+  it("was cut off if version 7 of the SDK reports that it was interrupted", async () => {
     const parts = await partsOf([...said("t", "Hel"), finish()]);
     const interrupted = parts.map((part) =>
       part.type === "finish-step" || part.type === "finish" ? { ...part, finishReason: "interrupted" } : part,
@@ -312,7 +312,7 @@ describe("the end", () => {
     expect(folded(interrupted).fold.ending).toMatchObject({ cutOff: true, finishReason: "other" });
   });
 
-  it("is whole although version 7 of the SDK refuses an answer without the call that was asked for", async () => {
+  it("is complete although version 7 of the SDK refuses an answer without the forced call", async () => {
     const parts = await partsOf([...said("t", "No."), finish()]);
     const error = Object.assign(new Error("no call"), {
       name: "AI_ToolChoiceViolationError",
@@ -331,7 +331,7 @@ describe("the end", () => {
     expect(made.ending).toMatchObject({ finishReason: "stop", cutOff: false });
   });
 
-  it("knows a failure in the middle, which the SDK still finishes", async () => {
+  it("recognizes a failure in the middle, which the SDK still finishes", async () => {
     const { fold: made } = await fold([
       ...said("t", "hi"),
       { type: "error", error: { type: "overloaded_error" } },
@@ -341,7 +341,7 @@ describe("the end", () => {
     expect(made.ending?.finishReason).toBe("error");
   });
 
-  it("knows a call that failed at once, which has no end", async () => {
+  it("recognizes a call that failed at once, which has no end", async () => {
     const parts = await partsOf(() => {
       throw new Error("no");
     });
@@ -351,7 +351,7 @@ describe("the end", () => {
     expect(made.ending).toBeUndefined();
   });
 
-  it("knows an abort, which has no end either", async () => {
+  it("recognizes an abort, which has no end either", async () => {
     const abort = new AbortController();
     const { fullStream } = streamText({
       model: mockModel(hangingAfter(said("t", "partial").slice(0, 2))),

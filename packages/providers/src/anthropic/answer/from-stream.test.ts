@@ -102,7 +102,7 @@ describe("a streamed answer", () => {
     expect(resultOf(said)).toMatchObject({ id: "msg_1", finishReason: "stop" });
   });
 
-  it("keeps thinking with its signature, hidden thinking, and calls with their text, in order", () => {
+  it("keeps thinking with its signature, redacted thinking, and calls with their text, in order", () => {
     const { said } = fold(recorded["thinking, text and two calls"] ?? []);
     expect(resultOf(said).message).toEqual({
       role: "assistant",
@@ -129,7 +129,7 @@ describe("a streamed answer", () => {
     ]);
   });
 
-  it("shows the progress of arguments and gives names back as the tools have them", () => {
+  it("emits the progress of arguments and maps names back to those of the tools", () => {
     const sent = call.names.toSent("files.read");
     const { said } = fold(answer([toolUse("t", sent, '{"p"', ":1}")]));
     expect(said.filter((event) => event.type === "tool-input-delta")).toEqual([
@@ -139,7 +139,7 @@ describe("a streamed answer", () => {
     expect(resultOf(said).toolCalls?.[0]?.name).toBe("files.read");
   });
 
-  it("takes arguments that came in one piece with the call", () => {
+  it("accepts arguments that arrive in one piece with the call", () => {
     const events = answer([whole({ type: "tool_use", id: "t", name: "add", input: { a: 1 } })]);
     expect(resultOf(fold(events).said).toolCalls?.[0]).toMatchObject({
       arguments: { a: 1 },
@@ -147,7 +147,7 @@ describe("a streamed answer", () => {
     });
   });
 
-  it("keeps pieces of unknown kinds as they came, with the deltas that they got", () => {
+  it("keeps blocks of unknown types unchanged, with their deltas", () => {
     const events = answer([
       { start: { type: "summary", content: "a" }, deltas: [{ type: "summary_delta", content: "b" }] },
       serverToolUse("srvtoolu_1", "web_search", '{"query":"x"}'),
@@ -170,7 +170,7 @@ describe("a streamed answer", () => {
     ]);
   });
 
-  it("gives sources once each, behind the text that cites them", () => {
+  it("emits sources once each, after the text that cites them", () => {
     const events = answer([
       citing(
         "a",
@@ -199,7 +199,7 @@ describe("a streamed answer", () => {
 });
 
 describe("usage", () => {
-  it("counts what the cache held as input, and takes the last counts", () => {
+  it("counts cached tokens as input, and uses the last counts", () => {
     const { said } = fold(
       answer([text("a")], {
         usage: {
@@ -229,7 +229,7 @@ describe("usage", () => {
     expect(said).toEqual([{ type: "usage", usage: { inputTokens: 10, outputTokens: 1, totalTokens: 11 } }]);
   });
 
-  it("is absent where none is reported", () => {
+  it("is absent if none is reported", () => {
     const events = answer([text("a")]).map(({ usage: _, message: __, ...event }) => event);
     expect(resultOf(fold(events).said).usage).toBeUndefined();
   });
@@ -248,7 +248,7 @@ describe("how an answer ends", () => {
     expect(resultOf(fold(answer([text("a")], { stopReason })).said).finishReason).toBe(finishReason);
   });
 
-  it("is an overflow where the window had no room for any answer", () => {
+  it("is an overflow if the window had no room for any answer", () => {
     const { said } = fold(answer([], { stopReason: "model_context_window_exceeded" }));
     expect(said.at(-1)).toMatchObject({ type: "error", error: { code: "context_overflow" } });
   });
@@ -258,11 +258,11 @@ describe("how an answer ends", () => {
     expect(said.some(({ type }) => type === "done" || type === "error")).toBe(false);
   });
 
-  it("is nothing for an answer without content", () => {
+  it("is empty for an answer without content", () => {
     expect(resultOf(fold(answer([])).said)).toMatchObject({ finishReason: "stop", message: { content: [] } });
   });
 
-  it("runs no call that the limit has cut, and keeps one that the model garbled", () => {
+  it("runs no call that the limit has cut, and keeps one with malformed arguments", () => {
     expect(contentOf(recorded["arguments cut by the limit"] ?? [])).toEqual([{ type: "text", text: "so" }]);
     const { toolCalls } = resultOf(fold(recorded["arguments that are no JSON"] ?? []).said);
     expect(toolCalls).toEqual([{ id: "toolu_1", name: "add", arguments: '{"a": ', argumentsText: '{"a": ' }]);
@@ -318,11 +318,11 @@ describe("how an answer ends", () => {
   });
 });
 
-describe("events that come twice or out of order", () => {
+describe("events that arrive twice or out of order", () => {
   const events = answer([thinking("SIG", "hm"), text("a", "b"), toolUse("t", "add", "{}")]);
   const expected = contentOf(events);
 
-  it("change nothing where it can be told: beginnings, ends, and what follows an end", () => {
+  it("change nothing if they are recognizable: starts, ends, and events after an end", () => {
     const doubled = events.flatMap((event) =>
       event.type === "content_block_delta"
         ? [event]
@@ -338,16 +338,16 @@ describe("events that come twice or out of order", () => {
     expect(contentOf(late)).toEqual(expected);
   });
 
-  it("do not lose text whose beginning never came", () => {
+  it("do not lose text whose start never arrived", () => {
     const without = events.filter(({ type }) => type !== "content_block_start");
     expect(contentOf(without)).toEqual(expected.slice(0, 2));
   });
 
-  it("do not lose pieces whose end never came", () => {
+  it("do not lose blocks whose end never arrived", () => {
     expect(contentOf(events.filter(({ type }) => type !== "content_block_stop"))).toEqual(expected);
   });
 
-  it("keep interleaved pieces apart", () => {
+  it("keep interleaved blocks apart", () => {
     const delta = (index: number, said: string) => ({
       type: "content_block_delta",
       index,
@@ -398,7 +398,7 @@ describe("an answer cut at any event", () => {
     }
   });
 
-  it("gives back unchanged what was whole", () => {
+  it("returns complete blocks unchanged", () => {
     const { said } = fold(recorded["a search of the API's own"] ?? []);
     const kept: ProviderMessage = { role: "assistant", content: partial(said), origin: ownOrigin };
     const { body } = toRequest({ messages: [user, kept, user], metadata: ownOrigin }, { reader: ownOrigin });

@@ -71,7 +71,7 @@ describe("the provider contract", () => {
 });
 
 describe("the request", () => {
-  it("goes to chat completions, with a key only where there is one", async () => {
+  it("goes to chat completions, with a key only if there is one", async () => {
     const server = await serve(say(spoken));
     let seen: HttpRequestOptions | undefined;
     const httpClient = createDefaultHttpClient({
@@ -106,7 +106,7 @@ describe("the request", () => {
     expect(server.seen[1]?.body).not.toHaveProperty("stream_options");
   });
 
-  it("asks for effort where the server was said to take it, and lets the caller's fields win", async () => {
+  it("requests effort if the server is configured for it, and lets the caller's fields win", async () => {
     const server = await serve(say(spoken));
     await adapterFor(server.url, { effortParams: (effort) => ({ reasoning: { effort } }) }).complete({
       ...params,
@@ -125,7 +125,7 @@ describe("the request", () => {
 });
 
 describe("reasoning in tags", () => {
-  it("is taken out of the answer of a server of one's own, unless the settings say otherwise", async () => {
+  it("is removed from the answer of a self-hosted server, unless configured otherwise", async () => {
     const server = await serve(say({ text: "<think>Hm.</think>Hello." }));
     const partsWith = async (thinkTags?: boolean) => {
       const config = thinkTags === undefined ? {} : { thinkTags };
@@ -140,7 +140,7 @@ describe("reasoning in tags", () => {
   });
 });
 
-describe("servers that leave things out", () => {
+describe("servers that omit fields", () => {
   it("may end without [DONE], and with the connection left open", async () => {
     const plain = await serve(
       (answer) => void answer.send(chatChunks({ ...spoken, usage: false })).then(answer.end),
@@ -151,7 +151,7 @@ describe("servers that leave things out", () => {
     await open.seen[0]?.left;
   });
 
-  it("may break behind the finish reason, and the answer is whole", async () => {
+  it("may break after the finish reason, and the answer is complete", async () => {
     const chunks = chatChunks({ ...spoken, usage: false });
     const server = await serve((answer) => void answer.send(chunks).then(answer.reset));
     const events = await read(await adapterFor(server.url).completeStream(params));
@@ -208,7 +208,7 @@ describe("failures", () => {
   ];
   for (const [where, chunks] of middles) {
     for (const [what, fault, code] of faults) {
-      it(`${what} in the middle of ${where} is ${code}, keeps what came, and is not repeated`, async () => {
+      it(`${what} in the middle of ${where} is ${code}, keeps what arrived, and is not retried`, async () => {
         const server = await serve(async (answer, call, n) => {
           await answer.send(chunks);
           await fault(answer, call, n);
@@ -222,20 +222,20 @@ describe("failures", () => {
     }
   }
 
-  it("before anything was visible are repeated, and nothing is seen twice", async () => {
+  it("before anything was visible are retried, and nothing is emitted twice", async () => {
     const server = await serve(async (answer, _, n) => {
       if (n === 1) await answer.send([chatChunk({ role: "assistant" })]).then(answer.reset);
       else if (n === 2) await answer.send([{ error: { code: 503, message: "m" } }]).then(answer.end);
       else if (n === 3) await answer.json(429, { error: { message: "slow down" } });
       else await answer.send([...chatChunks(spoken), "[DONE]"]).then(answer.end);
     });
-    const told: string[] = [];
-    const onRetry = ({ code, delayMs }: ProviderRetry) => told.push(`${code} ${delayMs >= 0}`);
+    const reported: string[] = [];
+    const onRetry = ({ code, delayMs }: ProviderRetry) => reported.push(`${code} ${delayMs >= 0}`);
     const events = await read(await adapterFor(server.url).completeStream({ ...params, onRetry }));
     expect(textIn(events)).toBe("Hello there, friend.");
     expect(codeOf(events)).toBe("done");
     expect(server.seen).toHaveLength(4);
-    expect(told).toEqual(["network true", "provider_overloaded true", "rate_limited true"]);
+    expect(reported).toEqual(["network true", "provider_overloaded true", "rate_limited true"]);
   });
 
   it.each([
@@ -250,7 +250,7 @@ describe("failures", () => {
     expect(codeOf(await read(await adapterFor(server.url).completeStream(params)))).toBe(code);
   });
 
-  it("name the host that a redirect leads to, which is not given the prompt or the key", async () => {
+  it("name the host of a redirect, which is not sent the prompt or the key", async () => {
     const elsewhere = await serve(say(spoken));
     const location = `${elsewhere.url}/v1/chat/completions?token=hidden-token`;
     for (const status of [301, 302, 303, 307, 308]) {
@@ -272,7 +272,7 @@ describe("failures", () => {
     expect(elsewhere.seen).toHaveLength(0);
   });
 
-  it("are followed within the host, prompt and key included", async () => {
+  it("are followed within the host, including prompt and key", async () => {
     const server = await serve((answer, call, n) =>
       n === 1 ? answer.json(307, {}, { location: "/v2/chat/completions" }) : say(spoken)(answer, call, n),
     );

@@ -140,7 +140,7 @@ describe("the request", () => {
     expect(seen?.agentContext).toEqual({ agent: "call" });
   });
 
-  it("names the default model where the call names none", async () => {
+  it("uses the default model if the call names none", async () => {
     const server = await serve((answer) => void answer.send(responsesEvents(spoken)).then(answer.end));
     await adapterFor(server.url).complete({ ...params, metadata: { provider: "openai", model: "" } });
     expect(server.seen[0]?.body.model).toBe("gpt-default");
@@ -148,7 +148,7 @@ describe("the request", () => {
 });
 
 describe("data to answer with", () => {
-  it("is asked for as text of that form, beside what the caller says about text", async () => {
+  it("is requested as text of that form, beside the caller's text settings", async () => {
     const server = await serve(answering(spoken));
     const adapter = adapterFor(server.url);
     const schema = { type: "object", properties: {}, additionalProperties: false };
@@ -166,7 +166,7 @@ describe("data to answer with", () => {
 });
 
 describe("the client", () => {
-  it("asks for an answer in one piece, and for a stream", async () => {
+  it("requests an answer in one piece, and a stream", async () => {
     const server = await serve(answering(thought));
     const { responses } = clientFor(server.url);
     const response = await responses.create({ model: "gpt-test", input: "hi" });
@@ -226,7 +226,7 @@ describe("the client", () => {
     await expect(left).rejects.toMatchObject({ code: "canceled" });
   });
 
-  it("keeps the role system for an unknown model behind another server", async () => {
+  it("keeps the role system for an unknown model on another server", async () => {
     const server = await serve(answering(spoken));
     const messages = [{ role: "system" as const, content: [{ type: "text", text: "Be brief." }] }];
     await adapterFor(server.url).complete({
@@ -236,7 +236,7 @@ describe("the client", () => {
     expect(server.seen[0]?.body.input).toEqual([{ role: "system", content: "Be brief." }]);
   });
 
-  it("goes on from the state it is given, unless the request says from where", async () => {
+  it("continues from the given state, unless the request names a response", async () => {
     const server = await serve((answer) => void answer.send(responsesEvents(spoken)).then(answer.end));
     const { responses } = clientFor(server.url);
     const conversationState = { lastResponseId: "resp_0" };
@@ -320,7 +320,7 @@ describe("a chain", () => {
     ]);
   });
 
-  it("chains a client that somebody else wrote", async () => {
+  it("chains a client from another package", async () => {
     const seen: unknown[] = [];
     let state: OpenAIConversationState | undefined;
     const create = async (request: unknown) => {
@@ -361,7 +361,7 @@ describe("a chain", () => {
 });
 
 describe("failures before the answer", () => {
-  it("are repeated by the HTTP client alone", async () => {
+  it("are retried by the HTTP client alone", async () => {
     const server = await serve((answer) =>
       answer.json(500, { error: { code: "server_error", message: "x" } }),
     );
@@ -394,7 +394,7 @@ describe("failures before the answer", () => {
     expect(JSON.stringify(last)).not.toContain("sk-test");
   });
 
-  it("become rate_limited with the wait that was asked for", async () => {
+  it("become rate_limited with the requested wait", async () => {
     const server = await serve((answer) =>
       answer.json(429, { error: { code: "rate_limit_exceeded", message: "m" } }, { "retry-after-ms": "7" }),
     );
@@ -404,7 +404,7 @@ describe("failures before the answer", () => {
     expect(server.seen).toHaveLength(3);
   });
 
-  it("are not seen where a later attempt succeeds", async () => {
+  it("are not visible if a later attempt succeeds", async () => {
     const server = await serve((answer, _, n) => {
       if (n === 1) answer.json(500, {});
       else if (n === 2) answer.reset();
@@ -415,13 +415,13 @@ describe("failures before the answer", () => {
     expect(codeOf(events)).toBe("done");
   });
 
-  it("become network where nobody listens", async () => {
+  it("become network if no server listens", async () => {
     const server = await serve(() => {});
     await server.close();
     expect(codeOf(await read(await adapterFor(server.url).completeStream(params)))).toBe("network");
   });
 
-  it("become timeout where the headers do not come", async () => {
+  it("become timeout if the headers do not arrive", async () => {
     const server = await serve(() => {});
     const client = hastyClientFor(server.url, { perAttemptTimeoutMs: 60 });
     expect(codeOf(await read(await adapterFor(server.url, { client }).completeStream(params)))).toBe(
@@ -429,7 +429,7 @@ describe("failures before the answer", () => {
     );
   });
 
-  it("about reasoning that the API cannot read are met by leaving it out", async () => {
+  it("about reasoning that the API cannot read are handled by omitting it", async () => {
     const server = await serve((answer, _, n) => {
       if (n === 2) answer.json(400, { error: { code: "invalid_encrypted_content", message: "m" } });
       else void answer.send(responsesEvents(thought)).then(answer.end);
@@ -483,7 +483,7 @@ describe("failures inside the answer", () => {
 
   for (const [where, items, kind] of middles) {
     for (const [what, fault, code] of faults) {
-      it(`${what} in the middle of ${where} is ${code}, keeps what came, and is not repeated`, async () => {
+      it(`${what} in the middle of ${where} is ${code}, keeps what arrived, and is not retried`, async () => {
         const server = await serve(async (answer, call, n) => {
           await answer.send(upTo(items, kind));
           await fault(answer, call, n);
@@ -499,7 +499,7 @@ describe("failures inside the answer", () => {
     }
   }
 
-  it("before anything was visible are repeated, and nothing is seen twice", async () => {
+  it("before anything was visible are retried, and nothing is emitted twice", async () => {
     const failed = responsesEvents([], { status: "failed", error: { code: "server_error", message: "m" } });
     const server = await serve(async (answer, _, n) => {
       if (n === 1) await answer.send(failed).then(answer.end);
@@ -512,7 +512,7 @@ describe("failures inside the answer", () => {
     expect(server.seen).toHaveLength(3);
   });
 
-  it("are repeated only as often as allowed, and not where it cannot help", async () => {
+  it("are retried only as often as allowed, and not if it cannot help", async () => {
     const script =
       (code: string): AnswerScript =>
       (answer) =>
@@ -529,7 +529,7 @@ describe("failures inside the answer", () => {
     expect(refused.seen).toHaveLength(1);
   });
 
-  it("are a failure where a page came instead of a stream", async () => {
+  it("include a page instead of a stream", async () => {
     const server = await serve(
       (answer) => void answer.raw("<html>captive portal</html>", "text/html").then(answer.end),
     );
@@ -548,21 +548,21 @@ describe("unusual answers", () => {
     expect(codeOf(events)).toBe("done");
   });
 
-  it("may end with [DONE], and may leave the connection open behind the last event", async () => {
+  it("may end with [DONE], and may leave the connection open after the last event", async () => {
     const server = await serve((answer) => void answer.send([...responsesEvents(spoken), "[DONE]"]));
     const stream = await adapterFor(server.url).completeStream(params);
     expect(codeOf(await read(stream))).toBe("done");
     await server.seen[0]?.left;
   });
 
-  it("with events that come twice are read once", async () => {
+  it("with events that arrive twice are read once", async () => {
     const events = responsesEvents(called).flatMap((event) => [event, event]);
     const server = await serve((answer) => void answer.send(events).then(answer.end));
     const result = await adapterFor(server.url).complete(params);
     expect(result.toolCalls).toHaveLength(2);
   });
 
-  it("with malformed arguments bring the call with its text", async () => {
+  it("with malformed arguments return the call with its text", async () => {
     const server = await serve(
       (answer) =>
         void answer
@@ -573,7 +573,7 @@ describe("unusual answers", () => {
     expect(result.toolCalls).toMatchObject([{ name: "add", argumentsText: "{oops" }]);
   });
 
-  it("call tools by their own names, however they had to be spelled", async () => {
+  it("call tools by their own names, however they had to be rewritten", async () => {
     const server = await serve((answer, { body }) => {
       const [tool] = body.tools as { name: string }[];
       const items: AnswerItem[] = [{ type: "function_call", name: tool?.name ?? "", arguments: "{}" }];
@@ -584,8 +584,8 @@ describe("unusual answers", () => {
   });
 });
 
-describe("a reader that is slow", () => {
-  it("holds the server back, and gets everything", async () => {
+describe("a slow reader", () => {
+  it("slows the server down, and gets everything", async () => {
     const many = Array.from({ length: 20_000 }, (_, n) => ({
       type: "response.output_text.delta",
       output_index: 0,
@@ -630,8 +630,8 @@ describe("a reader that is slow", () => {
   });
 });
 
-describe("a client that somebody else wrote", () => {
-  it("serves with create alone, and with a stream of its own events", async () => {
+describe("a client from another package", () => {
+  it("works with create alone, and with a stream of its own events", async () => {
     const response = { id: "r", model: "m", createdAt: new Date(1), outputText: "hey", raw: null };
     const create = async () => response;
     const http = undefined as never;
@@ -653,7 +653,7 @@ describe("a client that somebody else wrote", () => {
     expect(codeOf(events)).toBe("done");
   });
 
-  it("may throw what its platform throws", async () => {
+  it("may throw its platform's errors", async () => {
     const broken = new ReadableStream({
       pull(controller) {
         controller.error(new TypeError("terminated"));

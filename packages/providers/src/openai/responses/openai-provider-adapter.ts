@@ -203,21 +203,21 @@ function eventsOf(stream: OpenAIResponseStream): ProviderStream {
 /** Wraps the stream so that `then` runs once it has succeeded and before any reader sees the result. */
 function afterwards(stream: ProviderStream, then: (result: ProviderCallResult) => void): ProviderStream {
   let final: Promise<ProviderCallResult> | undefined;
-  let told = false;
-  const tell = (result: ProviderCallResult) => {
-    if (!told) then(result);
-    told = true;
+  let called = false;
+  const callOnce = (result: ProviderCallResult) => {
+    if (!called) then(result);
+    called = true;
     return result;
   };
   return {
     get final() {
-      final ??= stream.final.then(tell);
+      final ??= stream.final.then(callOnce);
       final.catch(() => {});
       return final;
     },
     async *[Symbol.asyncIterator]() {
       for await (const event of stream) {
-        if (event.type === "done") tell(event.result);
+        if (event.type === "done") callOnce(event.result);
         yield event;
       }
     },
