@@ -17,7 +17,7 @@ import { callTools, openStand, type Stand, type WantedCall } from "./stand.js";
 
 /** The tool's message when it refuses, as opposed to when it fails to reach something. */
 const refusal =
-  /Invalid URL|not public|not a public address|not on the list|Only http and https|user name or password|not a URL|Redirected to no URL|More than 3 redirects/;
+  /Invalid URL|not public|not a public address|not on the list|Only http and https|user name or password|not a URL|Redirected to an invalid URL|More than 3 redirects/;
 
 let asked = 0;
 

@@ -141,7 +141,7 @@ describePage("the page on a first visit", {}, (stage) => {
     await card.waitFor();
     expect(await card.innerText()).toContain("May succeed later");
     await card.getByText("What was said exactly").click();
-    await card.getByText("provider_overloaded: Demo: this error was asked for.").waitFor();
+    await card.getByText("provider_overloaded: Demo: you asked for this error.").waitFor();
     expect(await tab.answers.last().innerText()).toContain("Here it comes");
     await card.getByRole("button", { name: "Retry" }).click();
     await tab.page.waitForURL((url) => !url.pathname.endsWith(first));

@@ -31,11 +31,11 @@ describe("calculate", () => {
     ["10 ^ 400", "The result is not a finite number"],
     ["(".repeat(500), "nests deeper than 100"],
     ["1".repeat(2_000), "longer than 1000 characters"],
-  ])("refuses %s and says why", (expression, message) => {
+  ])("refuses %s with a reason", (expression, message) => {
     expect(() => calculate(expression)).toThrow(message);
   });
 
-  it("agrees with the language on random sums and products", () => {
+  it("agrees with JavaScript on random sums and products", () => {
     const number = fc.integer({ min: 1, max: 999 }).map(String);
     const expression = fc
       .array(fc.tuple(number, fc.constantFrom("+", "-", "*", "/")), { minLength: 1, maxLength: 20 })
@@ -48,7 +48,7 @@ describe("calculate", () => {
     );
   });
 
-  it("answers or throws an Error on any text", () => {
+  it("returns a number or throws an Error on any text", () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 200 }), (text) => {
         try {

@@ -7,7 +7,7 @@ export function timeTool(options: { readonly now?: () => Date } = {}): Tool<{ ti
   return {
     name: "current_time",
     description:
-      "Tells the current date and time, in UTC or in a given IANA time zone such as Europe/Berlin.",
+      "Returns the current date and time, in UTC or in a given IANA time zone such as Europe/Berlin.",
     recovery: "retry",
     schema: {
       type: "object",

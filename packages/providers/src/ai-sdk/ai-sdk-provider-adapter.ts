@@ -123,7 +123,7 @@ export class AiSdkProviderAdapter implements ProviderAdapter {
     const asFailure = (error: unknown) => toCallError(error, { provider: origin.provider, family });
     let attempt = await this.#attempt(params, { names, origin, family, plain: false }, writer);
     // Nothing was sent yet: content that the provider's package could not process is omitted or sent as text.
-    if (attempt.error !== undefined && !attempt.begun && isAboutMessages(attempt.error)) {
+    if (attempt.error !== undefined && !attempt.started && isAboutMessages(attempt.error)) {
       const plainly = await this.#attempt(params, { names, origin, family, plain: true }, writer);
       if (plainly.error === undefined || !isAboutMessages(plainly.error)) attempt = plainly;
     }
@@ -134,7 +134,7 @@ export class AiSdkProviderAdapter implements ProviderAdapter {
 
   async #attempt(params: ProviderCallParams, call: Call, writer: ProviderStreamWriter): Promise<Attempt> {
     const fold = new AnswerFold(call.names.fromSent);
-    const attempt: Attempt = { fold, begun: false, error: undefined };
+    const attempt: Attempt = { fold, started: false, error: undefined };
     const { parts: mostParts } = boundsFor(params.limits);
     const source = new AbortController();
     // Without a reason: the SDK would throw any other reason instead of ending its stream.
@@ -142,7 +142,7 @@ export class AiSdkProviderAdapter implements ProviderAdapter {
     try {
       const { fullStream } = streamText(this.#options(params, call, source.signal));
       await readParts(fullStream, source.signal, (part) => {
-        attempt.begun ||= part.type === "start-step";
+        attempt.started ||= part.type === "start-step";
         let waiting: Promise<void> | undefined;
         fold.push(part, (event) => {
           waiting = writer.write(event) ?? waiting;
@@ -213,7 +213,7 @@ function modelInstance(model: LanguageModel): ModelInstance {
     );
   }
   if (!isFields(model) || typeof model.doStream !== "function") {
-    throw new ParleyError("model_unavailable", "A model of the AI SDK is needed, with doStream");
+    throw new ParleyError("model_unavailable", "Pass a model of the AI SDK, with doStream");
   }
   return model;
 }
@@ -228,7 +228,7 @@ interface Call {
 interface Attempt {
   readonly fold: AnswerFold;
   /** True once the provider has answered. */
-  begun: boolean;
+  started: boolean;
   error: unknown;
 }
 

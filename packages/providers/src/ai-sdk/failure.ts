@@ -125,7 +125,7 @@ function fromApiError(error: APICallError, call: FailedCall): ParleyError {
   const payload = error.data ?? parse(error.responseBody);
   // A package that cannot read the first event reports its own failure as a refusal, with a made-up status.
   if (isFields(payload) && unreadNames.has(String(payload.name))) {
-    return unreadableAnswer(call.provider, "an event has another form", causeOf(error));
+    return unreadableAnswer(call.provider, "an event has an unexpected form", causeOf(error));
   }
   const said = readPayload(payload, statusCode ?? 0, call);
   const code = said?.code ?? codeOfStatus(statusCode);

@@ -127,7 +127,7 @@ describe.each([
   ["anthropic", "openai"],
   ["anthropic", "anthropic"],
 ] as const)("an answer of %s replayed to %s", (maker, reader) => {
-  it("is a request that its reader takes, wherever the answer was cut", async () => {
+  it("is a request that its reader accepts, wherever the answer was cut", async () => {
     const parts = await recorded(maker);
     expect(parts.at(-1)?.type).toBe("finish");
     for (let cut = 0; cut <= parts.length; cut += 1) {
@@ -136,7 +136,7 @@ describe.each([
     }
   });
 
-  it("carries what only its maker understands to its maker alone", async () => {
+  it("sends data that only its author understands to its author alone", async () => {
     const body = await replayed(flushed(await recorded(maker), vendors[maker].origin), reader);
     const sent = JSON.stringify(body.input ?? body.messages);
     for (const opaque of maker === "openai" ? ["ENC", "ENC2", "rs_0"] : ["SIG", "HIDDEN"]) {

@@ -155,7 +155,7 @@ export class AnthropicProviderAdapter implements ProviderAdapter {
       eventsOfBody: (whole) => {
         // The API streams when asked to; a response in one piece can only be a failure.
         const { type } = whole as MessagesEvent;
-        if (type !== "error") throw unreadableAnswer(origin.provider, "it is no stream of events");
+        if (type !== "error") throw unreadableAnswer(origin.provider, "it is not an event stream");
         return [whole as MessagesEvent];
       },
       signal,

@@ -17,14 +17,14 @@ describe("readAnthropicFailure", () => {
     expect(read("invalid_request_error", message)?.code).toBe(code);
   });
 
-  it("takes the machine's words over those for people", () => {
+  it("prefers machine-readable codes to text for people", () => {
     expect(read("rate_limit_error", "prompt is too long: 2 tokens > 1 maximum")?.code).toBe("rate_limited");
     expect(
       readAnthropicFailure({ error: { type: "billing_error", message: "m", details: { error_code: "x" } } }),
     ).toEqual({ code: "quota_exceeded", message: "m", reason: "x" });
   });
 
-  it("leaves to the status what it does not know", () => {
+  it("leaves unknown payloads to the status", () => {
     expect(read("brand_new_error", "m")).toMatchObject({ code: undefined, reason: "brand_new_error" });
     expect(readAnthropicFailure("<html>")).toBeUndefined();
   });

@@ -12,7 +12,7 @@ import {
 import { describe, expect, it } from "vitest";
 
 describe("the server that the tests talk to", () => {
-  it("speaks as the API does: another client understands its answers, and it takes that client's requests", async () => {
+  it("behaves like the API: another client understands its answers, and it accepts that client's requests", async () => {
     const said = answer([
       thinking("SIG", "let me ", "see"),
       redacted("RED"),

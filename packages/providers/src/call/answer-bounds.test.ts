@@ -67,7 +67,7 @@ async function endless(answer: Answer, piece: string, contentType?: string): Pro
 const filler = "x".repeat(128 * 1024);
 
 describe.each(vendors)("an answer of %s that the caller cannot see yet", (vendor) => {
-  it("is given up where one event has no end", async () => {
+  it("is given up if one event has no end", async () => {
     const code = await outcomeOf(vendor, async (answer) => {
       await answer.raw("data: ");
       await endless(answer, filler);
@@ -75,7 +75,7 @@ describe.each(vendors)("an answer of %s that the caller cannot see yet", (vendor
     expect(code).toBe("answer_too_large");
   });
 
-  it("is given up where what comes never becomes a part", async () => {
+  it("is given up if the events never form a part", async () => {
     const hidden: Record<Vendor, object> = {
       chat: chatChunk({ tool_calls: [{ index: 0, function: { arguments: filler } }] }),
       responses: { type: "response.function_call_arguments.delta", output_index: 0, delta: filler },
@@ -89,7 +89,7 @@ describe.each(vendors)("an answer of %s that the caller cannot see yet", (vendor
     expect(await outcomeOf(vendor, (answer) => endless(answer, piece))).toBe("answer_too_large");
   });
 
-  it("is given up where parts begin without end", async () => {
+  it("is given up if parts start endlessly", async () => {
     const begin = (index: number): Record<Vendor, object> => ({
       chat: chatChunk({ tool_calls: [{ index, id: `c${index}`, function: {} }] }),
       responses: {
@@ -107,7 +107,7 @@ describe.each(vendors)("an answer of %s that the caller cannot see yet", (vendor
 });
 
 describe.each(["chat", "responses"] as const)("an answer of %s in one piece", (vendor) => {
-  it("is given up where it has no end", async () => {
+  it("is given up if it has no end", async () => {
     const code = await outcomeOf(vendor, (answer) => endless(answer, filler, "application/json"));
     expect(code).toBe("answer_too_large");
   });
@@ -140,7 +140,7 @@ describe.each(vendors)("a turn whose answer of %s is cut at a bound", (vendor) =
     ]),
   };
 
-  it("leaves a history that every provider takes", async () => {
+  it("leaves a history that every provider accepts", async () => {
     const server = await start(async (answer) => {
       await answer.send(whole[vendor]);
       answer.end();
@@ -271,8 +271,8 @@ describe("folding a long answer", () => {
   });
 });
 
-describe("the patience of an adapter's own client", () => {
-  it("is longer than that of a caller who watches for content, and its own where nobody does", () => {
+describe("the timeout of an adapter's own client", () => {
+  it("is longer than that of a caller with content limits, and the default without one", () => {
     const bounds = { ...limits, firstContentMs: 3_600_000, betweenContentMs: 1_000 };
     const { resilience } = resilienceFor(bounds);
     expect(resilience?.perAttemptTimeoutMs).toBeGreaterThan(3_600_000);

@@ -22,7 +22,7 @@ const anthropic = new AnthropicProviderAdapter({ apiKey: "", defaultModel: "clau
 const chat = (more: object = {}) =>
   new OpenAIChatProviderAdapter({ baseUrl: "http://127.0.0.1:1/v1", defaultModel: "llava", ...more });
 
-describe("a file that a model may take", () => {
+describe("a file that a model may accept", () => {
   it("is an image, a document or a text, by its type", () => {
     expect(responses.takesFile(image(), "gpt-4o")).toEqual({ as: "image", tokens: 765 });
     expect(anthropic.takesFile(image())).toEqual({ as: "image", tokens: 1_399 });
@@ -34,12 +34,14 @@ describe("a file that a model may take", () => {
     });
   });
 
-  it("is left out with a reason if the model does not take it", () => {
+  it("is omitted with a reason if the model does not accept it", () => {
     const reasonOf = (form: object) => ("reason" in form ? form.reason : form);
-    expect(reasonOf(responses.takesFile(image(), "o3-mini"))).toMatch(/no images/);
-    expect(reasonOf(chat({ sendsImages: false }).takesFile(image(), ""))).toMatch(/no images/);
+    expect(reasonOf(responses.takesFile(image(), "o3-mini"))).toMatch(/not accept images/);
+    expect(reasonOf(chat({ sendsImages: false }).takesFile(image(), ""))).toMatch(/not accept images/);
     expect(chat().takesFile(image(), "")).toMatchObject({ as: "image" });
-    expect(reasonOf(chat().takesFile({ mediaType: "application/pdf", size: 10 }, ""))).toMatch(/no PDF/);
+    expect(reasonOf(chat().takesFile({ mediaType: "application/pdf", size: 10 }, ""))).toMatch(
+      /not accept PDF/,
+    );
     expect(
       chat({ sendsFiles: true }).takesFile({ mediaType: "application/pdf", size: 10 }, ""),
     ).toMatchObject({
@@ -77,7 +79,7 @@ describe("the tokens of an image", () => {
     expect(anthropicImageTokens({ width, height })).toBe(tokens);
   });
 
-  it("are those of a large image where its size is not known", () => {
+  it("are those of a large image if its size is unknown", () => {
     expect(openAIImageTokens("gpt-4o")).toBe(765);
     expect(anthropicImageTokens(undefined)).toBe(1_600);
   });

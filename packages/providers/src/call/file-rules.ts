@@ -45,7 +45,7 @@ export function fileFormBy(rules: FileRules, file: ProviderFile): FileForm {
       return imageForm(rules.images, file);
     case "pdf": {
       const { documents } = rules;
-      if (documents === undefined) return note("this model takes no PDF documents");
+      if (documents === undefined) return note("this model does not accept PDF documents");
       if (size > documents.maxBytes) return tooLarge("documents", documents.maxBytes);
       const pages = Math.min(mostPages, Math.ceil(size / pageBytes));
       return { as: "document", tokens: pages * pageTokens };
@@ -54,25 +54,25 @@ export function fileFormBy(rules: FileRules, file: ProviderFile): FileForm {
       if (size > mostTextBytes) return tooLarge("texts", mostTextBytes);
       return { as: "text", tokens: Math.ceil(size / bytesPerToken) };
     default:
-      return note("this model takes no files of this type");
+      return note("this model does not accept files of this type");
   }
 }
 
 function imageForm(rules: FileRules["images"], { size, width, height }: ProviderFile): FileForm {
-  if (rules === undefined) return note("this model takes no images");
+  if (rules === undefined) return note("this model does not accept images");
   if (size > rules.maxBytes) return tooLarge("images", rules.maxBytes);
   const pixels = width === undefined || height === undefined ? undefined : { width, height };
   if (pixels !== undefined && rules.maxSide !== undefined) {
     const { maxSide } = rules;
     if (Math.max(pixels.width, pixels.height) > maxSide) {
-      return note(`this model takes images of up to ${maxSide} pixels on either side`);
+      return note(`this model accepts images of up to ${maxSide} pixels on either side`);
     }
   }
   return { as: "image", tokens: rules.tokens(pixels) };
 }
 
 function tooLarge(what: string, maxBytes: number): FileForm {
-  return note(`this model takes ${what} of up to ${Math.floor((maxBytes / megabyte) * 10) / 10} MB`);
+  return note(`this model accepts ${what} of up to ${Math.floor((maxBytes / megabyte) * 10) / 10} MB`);
 }
 
 function note(reason: string): FileForm {

@@ -34,7 +34,7 @@ describe("a failure that repeats what was sent", () => {
     expect(hideHeaders(cut, headers).message).toBe("p: you sent [hidden]…");
   });
 
-  it("is left as it is where it says nothing of them", () => {
+  it("is left unchanged if it contains none of them", () => {
     const error = new ParleyError("provider_auth", "p: Content-Type must be application/json");
     expect(hideHeaders(error, headers)).toBe(error);
     expect(hideHeaders(error, undefined)).toBe(error);

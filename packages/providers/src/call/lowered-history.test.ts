@@ -161,7 +161,7 @@ function* requestsOf(changes: readonly Change[]): Generator<ProviderMessage[]> {
 }
 
 describe.each(Object.entries(adapters))("the requests of a growing conversation, %s", (_, adapter) => {
-  it("are the same bytes as without what is kept of earlier ones", () => {
+  it("are the same bytes as without the state kept of earlier ones", () => {
     let settled = 0;
     fc.assert(
       fc.property(fc.array(change, { minLength: 4, maxLength: 30 }), fc.boolean(), (changes, hasTools) => {
@@ -181,7 +181,7 @@ describe.each(Object.entries(adapters))("the requests of a growing conversation,
     expect(settled).toBeGreaterThan(500);
   });
 
-  it("write out only what is new", () => {
+  it("serialize only what is new", () => {
     const lower = adapter(true);
     const messages: ProviderMessage[] = [instructions("A")];
     let reads = 0;
@@ -207,7 +207,7 @@ describe.each(Object.entries(adapters))("the requests of a growing conversation,
     expect(reads).toBeLessThan(100);
   });
 
-  it("leave a list of the caller's own alone", () => {
+  it("leave a list of the caller's own unchanged", () => {
     const lower = adapter(true);
     const messages = Array.from({ length: 20 }, (_, n) =>
       frozen({ role: n % 2 === 0 ? "user" : "assistant", content: [{ type: "text", text: `${n}` }] }),

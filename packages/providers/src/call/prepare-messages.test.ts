@@ -33,7 +33,7 @@ describe("prepareMessages", () => {
     expect(prepared[1]?.origin).toEqual({ provider: "p", model: "m" });
   });
 
-  it("moves what else a tool message holds behind all results of its batch", () => {
+  it("moves other content of a tool message after all results of its batch", () => {
     const prepared = prepareMessages([
       { role: "assistant", content: [call("a"), call("b")] },
       { role: "tool", content: [{ type: "text", text: "by the way" }, result("a")] },
@@ -43,7 +43,7 @@ describe("prepareMessages", () => {
     expect(prepared[3]?.content).toEqual([{ type: "text", text: "by the way" }]);
   });
 
-  it("leaves exactly one result behind each call, in call order, under an id that comes once", () => {
+  it("leaves exactly one result after each call, in call order, under a unique id", () => {
     fc.assert(
       fc.property(anyMessages, (messages) => {
         const seen = new Set<string>();

@@ -9,7 +9,7 @@ const file = (fields: Partial<FileContentPart>): FileContentPart => ({
 });
 
 describe("readFile", () => {
-  it("names what models of any provider read", () => {
+  it("identifies the types that models of any provider read", () => {
     const kinds = ["image/png", "IMAGE/JPG", "image/tiff", "application/pdf", "text/csv", "model/x+json", ""];
     expect(kinds.map((mediaType) => readFile(file({ mediaType })).kind)).toEqual([
       "image",
@@ -23,13 +23,13 @@ describe("readFile", () => {
     expect(readFile(file({ mediaType: "IMAGE/JPG" })).mediaType).toBe("image/jpeg");
   });
 
-  it("pads base64, and leaves out what is none", () => {
+  it("pads base64, and omits invalid base64", () => {
     expect(readFile(file({ data: "YQ" })).data).toBe("YQ==");
     expect(readFile(file({ data: "YWI=" })).data).toBe("YWI=");
     for (const data of ["", "a", "a:b", "%%%%"]) expect(readFile(file({ data })).data).toBeUndefined();
   });
 
-  it("takes bytes and type from a data URL where the part has none of its own", () => {
+  it("reads bytes and type from a data URL if the part has none", () => {
     const url = "data:image/png;base64,YQ==";
     expect(readFile(file({ url }))).toEqual({ kind: "image", mediaType: "image/png", data: "YQ==" });
     expect(readFile(file({ url, mediaType: "image/gif", data: "Yg==" }))).toEqual({
@@ -39,7 +39,7 @@ describe("readFile", () => {
     });
   });
 
-  it("takes addresses on the web alone, also beside bytes that are none", () => {
+  it("accepts only web addresses, also beside invalid bytes", () => {
     expect(readFile(file({ url: "https://example.com/a", data: "?" })).url).toBe("https://example.com/a");
     for (const url of ["file:///etc/passwd", "https://a b", "https://[", "data:,x"]) {
       expect(readFile(file({ url })).url).toBeUndefined();
@@ -47,7 +47,7 @@ describe("readFile", () => {
   });
 });
 
-describe("a file in words", () => {
+describe("a file as text", () => {
   it("has its name, its type and its address", () => {
     expect(fileNoteText(file({ filename: "a.bin" }))).toBe("[File a.bin (unknown type) cannot be shown]");
     expect(fileNoteText(file({ mediaType: "audio/wav", url: "https://example.com/a" }))).toBe(
@@ -55,7 +55,7 @@ describe("a file in words", () => {
     );
   });
 
-  it("is its text where it is one", () => {
+  it("is its content if it is a text file", () => {
     expect(namedText(file({ filename: "ü\ud800" }), btoa("# Notes"))).toBe("File ü\ufffd:\n\n# Notes");
   });
 });

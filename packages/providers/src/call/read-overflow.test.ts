@@ -136,7 +136,7 @@ describe("the window that a provider names in its refusal", () => {
     });
   });
 
-  it("is absent where none is named, and the code decides alone", () => {
+  it("is absent if none is named, and only the code decides", () => {
     const code = "context_length_exceeded";
     const responses = said("Your input exceeds the context window of this model.", { code });
     expect(readOpenAIFailure(responses, 400)).toEqual({
@@ -174,11 +174,11 @@ describe("the window that a provider names in its refusal", () => {
     expect(readOpenAIFailure({ error: { code: 413, message: limit } }, 0)?.code).toBe("too_large");
   });
 
-  it("leaves a rate limit that some servers answer with 413 what it is", () => {
+  it("leaves a rate limit that some servers answer with 413 unchanged", () => {
     expect(readOpenAIFailure(said("m", { code: "rate_limit_exceeded" }), 413)?.code).toBe("rate_limited");
   });
 
-  it("is found in linear time, in the beginning of a message", () => {
+  it("is found in linear time, at the start of a message", () => {
     const long = `${"prompt is too long: 1 tokens > ".repeat(200_000)}5 maximum`;
     expect(readOpenAIFailure(said(long), 400)).not.toHaveProperty("contextWindow");
   });

@@ -229,7 +229,7 @@ class Attempt<VendorEvent> {
     } finally {
       clearTimeout(closing);
     }
-    if (!head.isOfEvents()) throw unreadableAnswer(this.#call.provider, "it is no stream of events");
+    if (!head.isOfEvents()) throw unreadableAnswer(this.#call.provider, "it is not an event stream");
   }
 
   #push(event: VendorEvent, bytes: number): void {
@@ -240,7 +240,7 @@ class Attempt<VendorEvent> {
       // A fold assumes what the provider's protocol promises, and a server need not keep to it.
       throw isParleyError(cause)
         ? cause
-        : unreadableAnswer(this.#call.provider, "an event has another form", cause);
+        : unreadableAnswer(this.#call.provider, "an event has an unexpected form", cause);
     }
     if (events.length === 0) this.#unseenBytes += bytes;
     this.#take(events);
@@ -322,7 +322,7 @@ function parseEvent(provider: string, data: string): unknown {
     throw unreadableAnswer(provider, "it is not JSON", cause);
   }
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
-  throw unreadableAnswer(provider, "it is no JSON object");
+  throw unreadableAnswer(provider, "it is not a JSON object");
 }
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {

@@ -3,13 +3,13 @@ import { describe, expect, it } from "vitest";
 import { createToolNames } from "./tool-names.js";
 
 describe("createToolNames", () => {
-  it("leaves a name that passes as it is", () => {
+  it("leaves a valid name unchanged", () => {
     const names = createToolNames(["read_file-2"]);
     expect(names.toSent("read_file-2")).toBe("read_file-2");
     expect(names.fromSent("read_file-2")).toBe("read_file-2");
   });
 
-  it("spells any name so that it passes, and finds the way back", () => {
+  it("rewrites any name to a valid one, and maps it back", () => {
     fc.assert(
       fc.property(fc.uniqueArray(fc.string({ unit: "binary", maxLength: 90 }), { maxLength: 8 }), (given) => {
         const names = createToolNames(given);
@@ -21,7 +21,7 @@ describe("createToolNames", () => {
     );
   });
 
-  it("keeps apart what would be spelled alike", () => {
+  it("keeps names distinct that would be rewritten alike", () => {
     const names = createToolNames(["a.b", "a/b"]);
     expect(names.toSent("a.b")).not.toBe(names.toSent("a/b"));
   });

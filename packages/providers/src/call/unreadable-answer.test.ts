@@ -112,7 +112,7 @@ const throughSdk = (model: AiSdkProviderAdapterConfig["model"]) =>
 
 describe.each(Object.entries(callers))("an answer of %s that cannot be read", (name, { protocol, call }) => {
   const bodies = { ...unreadable, "an event of another form": misshapen[protocol] };
-  it.each(Object.entries(bodies))("is provider_rejected, and not asked for again: %s", async (kind, body) => {
+  it.each(Object.entries(bodies))("is provider_rejected, and not retried: %s", async (kind, body) => {
     const failure = await call(await serve(body)).then(
       (result) => ({ code: `answered: ${JSON.stringify(result)}` }),
       (error: unknown) => ({ code: isParleyError(error) ? error.code : String(error) }),

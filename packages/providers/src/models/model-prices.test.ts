@@ -9,7 +9,7 @@ describe("modelPrices", () => {
     expect(modelPrices("openai", "GPT-4o-2024-08-06")?.input).toBe(2.5);
   });
 
-  it("knows nothing of other sizes, versions and providers of a model", () => {
+  it("has no prices for other sizes, versions and providers of a model", () => {
     for (const name of [
       "gpt-5-pro",
       "gpt-5.9",
@@ -23,12 +23,12 @@ describe("modelPrices", () => {
       expect(modelPrices("anthropic", name)).toBeUndefined();
   });
 
-  it("charges caches that hold for an hour at twice the input", () => {
+  it("charges caches that last for an hour at twice the input", () => {
     expect(modelPrices("anthropic", "claude-opus-4-5", { hourCache: true })?.cacheWrite).toBe(10);
     expect(modelPrices("openai", "gpt-5", { hourCache: true })?.cacheWrite).toBe(1.25);
   });
 
-  it("says when it was read", () => {
+  it("states when it was read", () => {
     expect(modelPricesDate).toMatch(/^\d{4}-\d{2}-\d{2}$/);
   });
 });

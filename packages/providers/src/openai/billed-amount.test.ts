@@ -8,13 +8,13 @@ describe("billedAmount", () => {
     expect(billedAmount({ cost: 0 })).toEqual({ amount: 0, currency: "USD" });
   });
 
-  it("adds what the provider behind the router charges for a key of the caller's own", () => {
+  it("adds what the provider behind the router charges for the caller's own key", () => {
     const details = { cost_details: { upstream_inference_cost: 2 } };
     expect(billedAmount({ cost: 0.1, is_byok: true, ...details })?.amount).toBe(2.1);
     expect(billedAmount({ cost: 0.1, ...details })?.amount).toBe(0.1);
   });
 
-  it("says nothing where the server says nothing that can be counted with", () => {
+  it("returns undefined if the server reports no usable amount", () => {
     for (const cost of [undefined, null, "0.1", -1, Number.NaN, {}, []])
       expect(billedAmount({ cost })).toBeUndefined();
     expect(billedAmount(undefined)).toBeUndefined();

@@ -174,7 +174,7 @@ function toolCallsOf(calls: unknown): TranscriptToolCall[] {
 function originOf(origin: unknown): MessageOrigin | undefined {
   if (origin === undefined) return undefined;
   const { provider, model } = fieldsOf(origin, "an origin");
-  if (typeof provider !== "string" || typeof model !== "string") throw invalid("an origin is not whole");
+  if (typeof provider !== "string" || typeof model !== "string") throw invalid("an origin is incomplete");
   return { provider, model };
 }
 

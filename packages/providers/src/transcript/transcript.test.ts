@@ -54,7 +54,7 @@ describe("a transcript", () => {
     ]);
   });
 
-  it("becomes Anthropic's messages with the system prompt apart", () => {
+  it("becomes Anthropic's messages with a separate system prompt", () => {
     const transcript = Transcript.withSystem("System prompt here.");
     transcript.push(TranscriptMessage.user("Hello"));
     transcript.push(TranscriptMessage.assistantToolCalls([call("tu_1", "calculator", '{"expr":"2+2"}')]));
@@ -125,7 +125,7 @@ describe("a transcript", () => {
     });
   });
 
-  it("knows its last assistant message", () => {
+  it("returns its last assistant message", () => {
     const transcript = new Transcript();
     expect(transcript.lastAssistantMessage).toBeUndefined();
     transcript.push(TranscriptMessage.user("hi"));
@@ -135,7 +135,7 @@ describe("a transcript", () => {
     expect(transcript.lastAssistantMessage?.content).toBe("second");
   });
 
-  it("takes knowledge behind the system message", () => {
+  it("inserts knowledge after the system message", () => {
     const transcript = Transcript.withSystem("You are helpful.");
     transcript.push(TranscriptMessage.user("hello"));
     transcript.injectKnowledgeContext("Some knowledge here");
@@ -146,7 +146,7 @@ describe("a transcript", () => {
     ]);
   });
 
-  it("takes knowledge in the place of what was known before", () => {
+  it("replaces the previous knowledge", () => {
     const transcript = Transcript.withSystem("System prompt");
     transcript.injectKnowledgeContext("First knowledge");
     transcript.injectKnowledgeContext("Updated knowledge");
@@ -155,7 +155,7 @@ describe("a transcript", () => {
     expect(known[0]?.content).toContain("Updated knowledge");
   });
 
-  it("takes knowledge at the front where there is no system message", () => {
+  it("inserts knowledge at the start if there is no system message", () => {
     const transcript = new Transcript();
     transcript.push(TranscriptMessage.user("hello"));
     transcript.injectKnowledgeContext("Knowledge without system");
@@ -176,7 +176,7 @@ describe("a transcript", () => {
 });
 
 describe("the stored form", () => {
-  it("has the names of its fields and leaves out what says nothing", () => {
+  it("has the names of its fields and omits empty ones", () => {
     const transcript = new Transcript([
       TranscriptMessage.user("hi"),
       TranscriptMessage.assistantToolCalls([call("c1")]),
@@ -191,7 +191,7 @@ describe("the stored form", () => {
     );
   });
 
-  it("takes null for what is absent and ignores what it does not know", () => {
+  it("treats null as absent and ignores unknown fields", () => {
     const stored = { messages: [{ role: "user", content: "x", tool_call_id: null, extra: 1 }] };
     expect(Transcript.fromJSON(stored).messages[0]?.toolCallId).toBeUndefined();
   });
@@ -207,7 +207,7 @@ describe("the stored form", () => {
     '{"messages":[{"role":"assistant","content":"","tool_calls":[{"id":"x"}]}]}',
     '{"messages":[{"role":"tool","content":"","tool_call_id":1}]}',
     '{"messages":[{"role":"assistant","content":"","parts":[],"origin":{}}]}',
-  ])("is refused where it is none: %s", (stored) => {
+  ])("is refused if it is invalid: %s", (stored) => {
     expect(() => Transcript.fromJSON(stored)).toThrow(
       expect.toSatisfy((error) => isParleyError(error) && error.code === "invalid_request"),
     );
@@ -217,7 +217,7 @@ describe("the stored form", () => {
 describe("Anthropic's form", () => {
   const lower = (...messages: TranscriptMessage[]) => new Transcript(messages).toAnthropicMessages();
 
-  it("merges neighbours of one side, with all results first and the text behind them", () => {
+  it("merges adjacent messages of one side, with all results first and the text after them", () => {
     const { messages } = lower(
       TranscriptMessage.user("a"),
       TranscriptMessage.user("b"),
@@ -253,7 +253,7 @@ describe("Anthropic's form", () => {
     ]);
   });
 
-  it("reports arguments that are no JSON, and passes their text on", () => {
+  it("reports arguments that are not JSON, and passes their text on", () => {
     const { messages, problems } = lower(
       TranscriptMessage.user("a"),
       TranscriptMessage.assistantToolCalls([call("c1", "search", '{"q": "ha')]),
@@ -316,7 +316,7 @@ describe("Anthropic's form", () => {
     );
   });
 
-  it("trims an answer that is to be gone on with, and begins with the user", () => {
+  it("trims an answer that is to be continued, and starts with the user", () => {
     const { messages } = lower(TranscriptMessage.assistant("Once upon \n"));
     expect(messages.map(({ role }) => role)).toEqual(["user", "assistant"]);
     expect(messages[1]?.content).toBe("Once upon");
@@ -336,7 +336,7 @@ describe("Anthropic's form", () => {
 });
 
 describe("OpenAI's form", () => {
-  it("has one result behind each call, and none that answers nothing", () => {
+  it("has one result after each call, and none that answers nothing", () => {
     const transcript = new Transcript([
       TranscriptMessage.toolResult("gone", "search", "x"),
       TranscriptMessage.assistantToolCalls([call("c1"), call("c2")]),
@@ -347,7 +347,7 @@ describe("OpenAI's form", () => {
     expect(shape).toEqual(["assistant", "c1", "c2", "user"]);
   });
 
-  it("passes argument text on as it is, and gives an empty answer its content", () => {
+  it("passes argument text on unchanged, and gives an empty answer its content", () => {
     const transcript = new Transcript([
       TranscriptMessage.assistantToolCalls([call("c1", "search", "{oops")]),
       TranscriptMessage.assistant(""),
@@ -393,7 +393,7 @@ const healthy: fc.Arbitrary<Transcript> = fc
   });
 
 describe("truncation", () => {
-  it("never parts a call from its result, whatever the budget", () => {
+  it("never separates a call from its result, whatever the budget", () => {
     fc.assert(
       fc.property(healthy, fc.integer({ min: 0, max: 400 }), (transcript, budget) => {
         transcript.truncateToBudget(budget);
@@ -405,7 +405,7 @@ describe("truncation", () => {
     );
   });
 
-  it("keeps the instructions and the newest input, and says what it dropped", () => {
+  it("keeps the instructions and the newest input, and reports what it dropped", () => {
     fc.assert(
       fc.property(healthy, fc.integer({ min: 0, max: 400 }), (transcript, budget) => {
         const before = [...transcript.messages];
@@ -451,7 +451,7 @@ describe("truncation", () => {
     expect(transcript.length).toBeLessThan(messages.length);
   });
 
-  it("keeps a call with a result that comes late, and what stands between them", () => {
+  it("keeps a call with a late result, and everything between them", () => {
     const transcript = new Transcript([
       TranscriptMessage.user("do it"),
       TranscriptMessage.assistantToolCalls([call("c1")]),
@@ -462,7 +462,7 @@ describe("truncation", () => {
     expect(transcript.length).toBe(4);
   });
 
-  it("takes steering before the results for a part of the turn", () => {
+  it("treats steering before the results as part of the turn", () => {
     const transcript = new Transcript([
       TranscriptMessage.user("old"),
       TranscriptMessage.assistant("answer"),
@@ -475,7 +475,7 @@ describe("truncation", () => {
     expect(transcript.messages.map(({ content }) => content)).toEqual(["do it", "", "steer", "result"]);
   });
 
-  it("cuts the turn before an input that nothing has answered yet at its steps too", () => {
+  it("cuts the turn before an unanswered input at its steps too", () => {
     const transcript = new Transcript([
       TranscriptMessage.user("do it"),
       TranscriptMessage.assistantToolCalls([call("c1")]),
@@ -487,7 +487,7 @@ describe("truncation", () => {
     expect(transcript.messages.map(({ content }) => content)).toEqual(["do it", "done", "thanks"]);
   });
 
-  it("keeps the input even where it alone is too long, and says that it does not fit", () => {
+  it("keeps the input even if it alone is too long, and reports that it does not fit", () => {
     const transcript = Transcript.withSystem("sys");
     transcript.push(TranscriptMessage.user("old"));
     transcript.push(TranscriptMessage.assistant("answer"));
@@ -498,7 +498,7 @@ describe("truncation", () => {
     expect(transcript.length).toBe(2);
   });
 
-  it("leaves a transcript that fits as it is", () => {
+  it("leaves a transcript that fits unchanged", () => {
     const transcript = Transcript.withSystem("sys");
     transcript.push(TranscriptMessage.user("hi"));
     expect(transcript.truncateToBudget(16)).toMatchObject({ dropped: [], fits: true });
@@ -524,7 +524,7 @@ describe("any transcript", () => {
       .map(([each, content, isError]) => TranscriptMessage.toolResult(each, "search", content, { isError })),
   );
 
-  it("lowers to messages that the API takes, truncated or not", () => {
+  it("lowers to messages that the API accepts, truncated or not", () => {
     fc.assert(
       fc.property(fc.array(anyMessage, { maxLength: 8 }), fc.option(fc.nat(120)), (messages, budget) => {
         const transcript = new Transcript(messages);

@@ -33,7 +33,7 @@ describe("the file tools", () => {
     expect((await callTool(read, { path: "inside/a.md" })).content).toContain("one");
   });
 
-  it("cut what is too long between characters, and say so", async () => {
+  it("cut long content between characters, and report it", async () => {
     const { content } = await callTool(read, { path: "big.txt" });
     expect(content).toBe(`${"é".repeat(500)}\n[1000 more bytes are left out]`);
   });
@@ -50,7 +50,7 @@ describe("the file tools", () => {
     ["notes", "is a folder"],
     ["pipe", "not a regular file"],
     ["picture.bin", "is not a text file"],
-  ])("refuse to read %j and say why", async (path, message) => {
+  ])("refuse to read %j with a reason", async (path, message) => {
     const { content, isError } = await callTool(read, { path });
     expect(isError).toBe(true);
     expect(content).toContain(message);

@@ -28,7 +28,7 @@ export function openRoot(options: FilesOptions): Root {
    * The second check is the decisive one; the first gives the clearer message.
    */
   const locate = async (path: string): Promise<Place> => {
-    if (path.includes("\0")) throw new ParleyError("tool_failed", "A path has no NUL characters");
+    if (path.includes("\0")) throw new ParleyError("tool_failed", "A path must not contain NUL characters");
     if (isAbsolute(path) || leaves(relative(root, resolve(root, path))))
       throw new ParleyError("tool_failed", outside(path));
     const realRoot = await realpath(root).catch(() => {
@@ -130,7 +130,7 @@ function leaves(path: string): boolean {
 }
 
 function outside(path: string): string {
-  return `${path} lies outside the shared folder`;
+  return `${path} is outside the shared folder`;
 }
 
 function codeOf(error: unknown): unknown {

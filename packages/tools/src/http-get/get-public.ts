@@ -53,7 +53,7 @@ export async function getPublic(
     }
     if (redirects >= maxRedirects)
       throw new ParleyError("tool_failed", `More than ${maxRedirects} redirects`);
-    if (!URL.canParse(location, href)) throw new ParleyError("tool_failed", "Redirected to no URL");
+    if (!URL.canParse(location, href)) throw new ParleyError("tool_failed", "Redirected to an invalid URL");
     url = new URL(location, href).href;
   }
 }

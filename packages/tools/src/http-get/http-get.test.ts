@@ -58,7 +58,7 @@ describe("http_get", () => {
     ["/loop", "More than 3 redirects"],
     ["/gone", "404"],
     ["/hang", "No answer within 500 ms"],
-  ])("says what went wrong at %s", async (path, message) => {
+  ])("reports the failure at %s", async (path, message) => {
     const { content, isError } = await callTool(local(), { url: `http://127.0.0.1:${port}${path}` });
     expect(isError).toBe(true);
     expect(content).toContain(message);
@@ -90,7 +90,7 @@ describe("http_get", () => {
     },
   );
 
-  it("lets subdomains in only where the list says so", async () => {
+  it("allows subdomains only if the list does", async () => {
     const tool = httpGetTool({ allow: ["*.example.com"] });
     const other = await callTool(tool, { url: "http://badexample.com/" });
     expect(other.content).toContain("badexample.com is not on the list");

@@ -29,7 +29,7 @@ export function boundedFetch(answerBytes: number, inner: typeof fetch = fetch): 
     const response = await inner(input, { ...init, redirect: "manual" });
     if (response.status >= 300 && response.status < 400) {
       await response.body?.cancel();
-      throw new Error("The server redirects, which is not followed; name the address it leads to");
+      throw new Error("The server redirects, which is not followed; configure the address it redirects to");
     }
     if (response.body === null) return response;
     // Notifications arrive over one stream for hours: each event is bounded there, not their sum.

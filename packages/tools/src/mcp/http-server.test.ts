@@ -100,7 +100,7 @@ describe("tools of a server over HTTP", () => {
     expect(server.requests.every(({ authorization }) => authorization === "Bearer its-own")).toBe(true);
   });
 
-  it("go on, called once, where the server was started again and has forgotten the session", async () => {
+  it("continue, called once, after the server was restarted and lost the session", async () => {
     const server = new HttpToolServer();
     const source = connect(await server.start());
     expect(await call(source, "count")).toBe("1");
@@ -109,14 +109,14 @@ describe("tools of a server over HTTP", () => {
     expect(server.calls).toBe(2);
   });
 
-  it("that send too much are broken off within bounded memory, and the server stays", async () => {
+  it("that send too much are cut off within bounded memory, and the server stays connected", async () => {
     const server = new HttpToolServer();
     const source = connect(await server.start());
     await expect(call(source, "huge")).rejects.toThrow("more than 8388608 bytes");
     expect(await call(source, "count")).toBe("1");
   });
 
-  it("are absent where the server redirects: its headers are for one address", async () => {
+  it("are absent if the server redirects: its headers are for one address", async () => {
     const other = new HttpToolServer();
     const server = new HttpToolServer();
     server.redirectTo = await other.start();
@@ -126,7 +126,7 @@ describe("tools of a server over HTTP", () => {
     expect(other.requests).toEqual([]);
   });
 
-  it("are refused where the server is a Parley on the same store, for good, and taken from one on another", async () => {
+  it("are refused permanently if the server is a Parley on the same store, and accepted from one on another", async () => {
     const server = new HttpToolServer();
     server.store = "store-1";
     const url = await server.start();
@@ -151,7 +151,7 @@ describe("tools of a server over HTTP", () => {
     expect(own.servers()[0]?.state).toBe("failed");
   });
 
-  it("are absent where nobody listens, and come when somebody does", async () => {
+  it("are absent while no server listens, and appear when one does", async () => {
     const source = connect("http://127.0.0.1:9/mcp", {}, { retryMs: 60_000 });
     await expect.poll(() => source.servers()[0]?.state).toBe("failed");
     expect(source.tools("me")).toEqual([]);

@@ -157,7 +157,7 @@ export class McpServer {
   async #call(name: string, input: unknown, context: ToolContext): Promise<unknown> {
     const { owner } = this.#scope;
     // Lists of tools belong to one owner; if one reached another owner's turn, its login still would not.
-    if (owner !== undefined && context.owner !== owner) throw new Error("This tool is another owner's");
+    if (owner !== undefined && context.owner !== owner) throw new Error("This tool belongs to another owner");
     for (let isAgain = false; ; isAgain = true) {
       const connection = this.#connection;
       if (connection === undefined)

@@ -53,7 +53,7 @@ async function call(
 }
 
 describe("tools of a server that is a process", () => {
-  it("are listed with its name before theirs, and answer", async () => {
+  it("are listed with its name as prefix, and return results", async () => {
     const source = start();
     const tools = await ready(source);
     expect(tools.get("test__echo")).toMatchObject({
@@ -66,7 +66,7 @@ describe("tools of a server that is a process", () => {
     expect(stateOf(source)).toEqual({ name: "test", transport: "stdio", state: "ready", tools: tools.size });
   });
 
-  it("have names and descriptions that every provider takes, without hidden characters", async () => {
+  it("have names and descriptions that every provider accepts, without hidden characters", async () => {
     const source = start();
     for (const { name, description = "" } of (await ready(source)).values()) {
       expect(name).toMatch(/^[a-zA-Z0-9_-]{1,64}$/);
@@ -75,7 +75,7 @@ describe("tools of a server that is a process", () => {
     }
   });
 
-  it("ask as their annotations say, and the less only with trust", async () => {
+  it("require approval by their annotations, and less only with trust", async () => {
     const policies = async (more: Partial<McpServerConfig>) => {
       const tools = await ready(start(more));
       const of = (name: string) => [
@@ -97,12 +97,12 @@ describe("tools of a server that is a process", () => {
     expect((await policies({ approval: "always" })).echo[0]).toBe("always");
   });
 
-  it("are those that the file allows", async () => {
+  it("are those that the configuration allows", async () => {
     const tools = await ready(start({ tools: { allow: ["e*", "fail"], deny: ["env*"] } }));
     expect([...tools.keys()].sort()).toEqual(["test__echo", "test__fail"]);
   });
 
-  it("see of this process's environment what every program needs and what the file names", async () => {
+  it("see of this process's environment only what every program needs and what the configuration names", async () => {
     process.env.PARLEY_TEST_SECRET = "secret";
     const { content } = await call(
       start({ env: { COLOUR: "green" } } as Partial<McpServerConfig>),
@@ -113,7 +113,7 @@ describe("tools of a server that is a process", () => {
     expect(content).not.toContain("PARLEY_TEST_SECRET");
   });
 
-  it("give their failures, files and data as text", async () => {
+  it("return their failures, files and data as text", async () => {
     const source = start();
     expect(await call(source, "fail")).toMatchObject({ content: "It went wrong", isError: true });
     expect(await call(source, "data")).toMatchObject({ content: '{"sum":3}' });
@@ -126,7 +126,7 @@ describe("tools of a server that is a process", () => {
     });
   });
 
-  it("are cut where they answer too much, and say so", async () => {
+  it("are cut if they return too much, and report it", async () => {
     const source = start({}, { limits: { resultCharacters: 100 } });
     const { content } = await call(source, "large", { bytes: 1_000 });
     expect(content).toBe(`${"x".repeat(100)}\n[cut: 900 of 1000 characters are left out]`);
@@ -167,7 +167,7 @@ describe("tools of a server that is a process", () => {
     expect((await call(source, "ask")).content).toBe("cancel");
   });
 
-  it("ask nobody while calls of several conversations run: it could be anybody's question", async () => {
+  it("ask no user while calls of several conversations run: the question could be for any of them", async () => {
     const source = start();
     const stop = new AbortController();
     const other = call(source, "slow", {}, { conversationId: "c2", signal: stop.signal });
@@ -198,12 +198,15 @@ describe("a server that fails", () => {
     ["cannot be started", { command: "/does/not/exist", args: [] }, "", /ENOENT/, 30_000],
     ["ends at once", {}, "exit", /cannot read its configuration/, 30_000],
     ["never answers", {}, "silent", /./, 300],
-  ])("because it %s has no tools, says why, and holds up nothing", async (_, more, mode, why, connectMs) => {
-    const source = start(more, { mode, limits: { connectMs, retryMs: 60_000 } });
-    expect(source.tools("me")).toEqual([]);
-    await expect.poll(() => stateOf(source)?.state).toBe("failed");
-    expect(stateOf(source)?.problem).toMatch(why);
-  });
+  ])(
+    "because it %s has no tools, reports the reason, and blocks nothing",
+    async (_, more, mode, why, connectMs) => {
+      const source = start(more, { mode, limits: { connectMs, retryMs: 60_000 } });
+      expect(source.tools("me")).toEqual([]);
+      await expect.poll(() => stateOf(source)?.state).toBe("failed");
+      expect(stateOf(source)?.problem).toMatch(why);
+    },
+  );
 
   it("in the middle of a call gives that call one result, and is started again", async () => {
     const source = start({}, { limits: { retryMs: 10 } });

@@ -55,7 +55,7 @@ export function createMcpTools(options: McpToolsOptions): ToolSource {
     };
   }
   if (secrets === undefined)
-    throw new TypeError("secrets: servers that owners log in at need a place for logins");
+    throw new TypeError("secrets: servers that owners log in at need a store for logins");
   const owners: OwnerServers = new OwnerServers({
     servers: withLogin,
     limits,

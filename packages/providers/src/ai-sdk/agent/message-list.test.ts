@@ -103,7 +103,7 @@ const tools: ToolSet = {
 };
 
 describe("a stream as canonical messages", () => {
-  it("is one assistant message where nothing is called, complete at the end of its step and not before", async () => {
+  it("is one assistant message if nothing is called, complete at the end of its step and not before", async () => {
     const parts = await streamed([
       [
         { type: "reasoning-start", id: "r" },
@@ -143,7 +143,7 @@ describe("a stream as canonical messages", () => {
     expect(flushToCanonical(state)).toBeNull();
   });
 
-  it("has a message for each step, and results in messages of their own behind their calls", async () => {
+  it("has a message for each step, and results in separate messages after their calls", async () => {
     const parts = await streamed(
       [
         [
@@ -258,7 +258,7 @@ describe("a stream as canonical messages", () => {
     expect(messages[2]?.content.parts[0]).toMatchObject({ toolCallId: "c2", isError: true });
   });
 
-  it("takes a call id that comes again in a later step for another call", async () => {
+  it("treats a call id that is reused in a later step as another call", async () => {
     const parts = await streamed(
       [
         [...called("call_0", "double", '{"a":1}'), finish("tool-calls")],
@@ -276,7 +276,7 @@ describe("a stream as canonical messages", () => {
     ]);
   });
 
-  it("is taken from a call with any tools, as its types say", async () => {
+  it("accepts a call with any tools, by its types", async () => {
     const { fullStream } = streamText({
       model: mockModel([...called("c1", "ask", "{}"), finish("tool-calls")]),
       prompt: "hi",
@@ -287,7 +287,7 @@ describe("a stream as canonical messages", () => {
     expect(flushAll(state)).toHaveLength(1);
   });
 
-  it("keeps a denied call's answer, and the answer to a call from before", () => {
+  it("keeps a denied call's result, and the result of an earlier call", () => {
     const state = createState();
     updateFromStreamPart({ type: "tool-output-denied", toolCallId: "c9", toolName: "ask" }, state);
     expect(flushToCanonical(state)?.content.parts).toMatchObject([
@@ -295,7 +295,7 @@ describe("a stream as canonical messages", () => {
     ]);
   });
 
-  it("keeps what had come when the stream was aborted, without metadata that is not whole", async () => {
+  it("keeps what had arrived when the stream was aborted, without incomplete metadata", async () => {
     const abort = new AbortController();
     const parts = await streamed(
       [
@@ -323,7 +323,7 @@ describe("a stream as canonical messages", () => {
     ]);
   });
 
-  it("keeps a failure as an event of its own behind what had come, though the SDK finishes the step", async () => {
+  it("keeps a failure as a separate event after what had arrived, though the SDK finishes the step", async () => {
     const parts = await streamed([
       [
         ...said("t", "par"),
@@ -341,7 +341,7 @@ describe("a stream as canonical messages", () => {
     ]);
   });
 
-  it("is empty, but for the failure, where the call failed at once", async () => {
+  it("is empty, except for the failure, if the call failed at once", async () => {
     const parts = await streamed([
       () => {
         throw new Error("no");

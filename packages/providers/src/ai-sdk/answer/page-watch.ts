@@ -33,7 +33,7 @@ export class PageWatch {
   end(): ParleyError | undefined {
     if (!this.#mayBePage) return undefined;
     this.#mayBePage = false;
-    return unreadableAnswer(this.#provider, "it is no stream of events");
+    return unreadableAnswer(this.#provider, "it is not an event stream");
   }
 }
 

@@ -19,7 +19,7 @@ const without = (messages: readonly ModelMessage[], given: Record<string, object
   withoutLateThinking(given as typeof options, { family: "anthropic", key: "anthropic", messages });
 
 describe("withoutLateThinking", () => {
-  it("leaves a budget out behind the results of an answer that did not begin with thinking", () => {
+  it("omits a budget after the results of an answer that did not start with thinking", () => {
     expect(without([asked, called, answered])).toEqual({ anthropic: { effort: "high" } });
     expect(without([asked, called, answered, { role: "user", content: "Be brief" }])).toEqual({
       anthropic: { effort: "high" },
@@ -29,7 +29,7 @@ describe("withoutLateThinking", () => {
     });
   });
 
-  it("keeps it where the model thought first, where nothing was called, and at the beginning", () => {
+  it("keeps it if the model thought first, if nothing was called, and at the start", () => {
     for (const messages of [
       [asked, thought, answered],
       [asked, called, answered, { role: "assistant" as const, content: "Found." }, asked],
@@ -39,7 +39,7 @@ describe("withoutLateThinking", () => {
     }
   });
 
-  it("leaves other kinds of thinking and other providers alone", () => {
+  it("leaves other kinds of thinking and other providers unchanged", () => {
     const adaptive = { anthropic: { thinking: { type: "adaptive" } } };
     expect(without([asked, called, answered], adaptive)).toBe(adaptive);
     const call = { family: "other", key: "anthropic", messages: [asked, called, answered] } as const;

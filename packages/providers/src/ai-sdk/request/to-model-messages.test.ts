@@ -51,7 +51,7 @@ const result = (toolCallId: string, resultText: string, isError = false): Messag
 });
 
 describe("stored messages as messages of the AI SDK", () => {
-  it("become one each, with calls and results in the SDK's words", () => {
+  it("become one each, with calls and results in the SDK's form", () => {
     expect(
       toAiSdkMessages([
         stored("system", [said("Be brief.")]),
@@ -93,7 +93,7 @@ describe("stored messages as messages of the AI SDK", () => {
     ]);
   });
 
-  it("keep a result's text where a provider would write its value differently", () => {
+  it("keep a result's text if a provider would serialize its value differently", () => {
     const messages = toAiSdkMessages([
       stored("user", [said("go")]),
       stored("assistant", [call("c1"), call("c2"), call("c3")]),
@@ -111,7 +111,7 @@ describe("stored messages as messages of the AI SDK", () => {
     ]);
   });
 
-  it("are taken apart where another writer merged a call with its result", () => {
+  it("are split if another writer merged a call with its result", () => {
     const merged: MessagePart = {
       type: "tool-invocation",
       toolCallId: "c1",
@@ -127,7 +127,7 @@ describe("stored messages as messages of the AI SDK", () => {
     ]);
   });
 
-  it("lose unfinished calls, errors, data, sources and what is empty", () => {
+  it("lose unfinished calls, errors, data, sources and empty content", () => {
     expect(
       toAiSdkMessages([
         stored("user", [said("go")]),
@@ -159,7 +159,7 @@ describe("stored messages as messages of the AI SDK", () => {
     ]);
   });
 
-  it("have one result per call, right behind it, whatever was stored", () => {
+  it("have one result per call, right after it, whatever was stored", () => {
     const messages = toAiSdkMessages([
       stored("tool", [result("c0", "an orphan")]),
       stored("assistant", [call("c1"), call("c2")]),
@@ -199,7 +199,7 @@ describe("stored messages as messages of the AI SDK", () => {
     });
   });
 
-  it("carry it to one model alone where the reader is named", () => {
+  it("carry it to one model alone if the reader is named", () => {
     const origin = { provider: "openai.responses", model: "gpt-5.5" };
     const history = [
       stored("user", [said("go")]),
@@ -219,7 +219,7 @@ describe("stored messages as messages of the AI SDK", () => {
     });
   });
 
-  it("hold files by their bytes or their address, texts as text, and a note for what cannot be sent", () => {
+  it("contain files by their bytes or their address, texts as text, and a note for what cannot be sent", () => {
     const messages = toAiSdkMessages([
       stored("user", [
         { type: "file", data: new Uint8Array([1, 2, 3]), mimeType: "image/png" },
@@ -247,7 +247,7 @@ describe("stored messages as messages of the AI SDK", () => {
     ]);
   });
 
-  it("show a model what it wrote where its arguments were no object", () => {
+  it("show a model what it wrote if its arguments were not an object", () => {
     const inputs = ['{"a":', "[1]", "7", ""].map((argsText) => {
       const [message] = toAiSdkMessages([stored("assistant", [call("c1", argsText)])]);
       const content = (message?.content ?? []) as { input?: unknown }[];
@@ -256,13 +256,13 @@ describe("stored messages as messages of the AI SDK", () => {
     expect(inputs).toEqual([{ _raw: '{"a":' }, { _raw: "[1]" }, { _raw: "7" }, {}]);
   });
 
-  it("mark instructions that come later, because most models take them in front only", () => {
+  it("mark later instructions, because most models accept them only at the start", () => {
     expect(
       toAiSdkMessages([stored("user", [said("go")]), stored("system", [said("Now in French.")])])[1],
     ).toEqual({ role: "user", content: [{ type: "text", text: "<system>\nNow in French.\n</system>" }] });
   });
 
-  it("come out the same from a database that reorders keys", () => {
+  it("are the same from a database that reorders keys", () => {
     const metadata = { openai: { b: 1, a: { d: 1, c: 2 } } };
     const reordered = { openai: { a: { c: 2, d: 1 }, b: 1 } };
     const [one, other] = [metadata, reordered].map((providerMetadata) =>
@@ -389,7 +389,7 @@ function brokenPairs(messages: readonly ModelMessage[]): string[] {
 }
 
 describe("any history", () => {
-  it("is valid for the SDK, with each call answered once, right behind it", () => {
+  it("is valid for the SDK, with each call answered once, right after it", () => {
     fc.assert(
       fc.property(anyStored, (history) => {
         const messages = toAiSdkMessages(history);
@@ -431,7 +431,7 @@ describe("any history", () => {
     return bodies[0];
   }
 
-  it("is a request that OpenAI takes", async () => {
+  it("is a request that OpenAI accepts", async () => {
     await fc.assert(
       fc.asyncProperty(anyMessages.map(withSdkMetadata), async (messages) => {
         expect(validateResponsesRequest(await bodyOf("openai", messages))).toEqual([]);
@@ -440,7 +440,7 @@ describe("any history", () => {
     );
   });
 
-  it("is a request that Claude takes", async () => {
+  it("is a request that Claude accepts", async () => {
     await fc.assert(
       fc.asyncProperty(anyMessages.map(withSdkMetadata), async (messages) => {
         expect(validateRequest(await bodyOf("anthropic", messages))).toEqual([]);

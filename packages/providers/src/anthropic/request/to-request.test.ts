@@ -62,7 +62,7 @@ describe("the golden request", () => {
     user("STEER: stop at 3"),
   ];
 
-  it("has thinking in order, all results first in the next user message, steering behind them", () => {
+  it("has thinking in order, all results first in the next user message, steering after them", () => {
     const { body } = lower(history, { tools: [add], maxTokens: 1000 });
     expect(body).toEqual({
       model: "claude-opus-5",
@@ -94,7 +94,7 @@ describe("the golden request", () => {
     });
   });
 
-  it("spells the message with the results byte for byte as it was captured", () => {
+  it("writes the message with the results byte for byte as it was captured", () => {
     const { body } = lower(history, { tools: [add] });
     expect(JSON.stringify(body.messages.at(-1))).toBe(
       '{"role":"user","content":[' +
@@ -122,7 +122,7 @@ describe("cache breakpoints", () => {
     );
   };
 
-  it("stand behind tools, instructions, the last user message and the one before it", () => {
+  it("are after tools, instructions, the last user message and the one before it", () => {
     const history = [system("SYS"), user("1"), assistant([{ type: "text", text: "2" }]), user("3")];
     const { body } = lower(history, { tools: [add] }, { cache });
     expect(places(body).sort()).toEqual([
@@ -141,12 +141,12 @@ describe("cache breakpoints", () => {
     expect(places(body)).toContain("messages.2.content.0");
   });
 
-  it("are left to the caller who asks for the API's own", () => {
+  it("are left to a caller that sets its own", () => {
     const { body } = lower([user("1")], { extraParams: { cache_control: cache } }, { cache });
     expect(places(body.messages)).toEqual([]);
   });
 
-  it("do not change what the request says", () => {
+  it("do not change the content of the request", () => {
     fc.assert(
       fc.property(anyHistory, (messages) => {
         const plain = lower(messages, { tools: [add] }).body;
@@ -165,7 +165,7 @@ describe("messages", () => {
   const textsOf = (message: MessageParam | undefined) =>
     message?.content.map((block) => ("text" in block ? block.text : block.type));
 
-  it("join leading instructions and mark later ones where they stand", () => {
+  it("join leading instructions and mark later ones in place", () => {
     const { body } = lower([system("A"), system("B"), user("hi"), system("summary"), user("go")]);
     expect(body.system).toEqual([
       { type: "text", text: "A" },
@@ -174,19 +174,19 @@ describe("messages", () => {
     expect(body.messages.map(textsOf)).toEqual([["hi", "<system>\nsummary\n</system>", "go"]]);
   });
 
-  it("begin and end with the user", () => {
+  it("start and end with the user", () => {
     const { body } = lower([assistant([{ type: "text", text: "hello  " }])]);
     expect(body.messages.map(({ role }) => role)).toEqual(["user", "assistant", "user"]);
     expect(lower([]).body.messages.map(({ role }) => role)).toEqual(["user"]);
     expect(lower([system("only")]).body.messages).toHaveLength(1);
   });
 
-  it("drop blank texts and merge what becomes neighbours", () => {
+  it("drop blank texts and merge messages that become adjacent", () => {
     const { body } = lower([user("a"), assistant([{ type: "text", text: " \n" }]), user("b")]);
     expect(body.messages.map(textsOf)).toEqual([["a", "b"]]);
   });
 
-  it("give every call a result right behind it and drop results that answer nothing", () => {
+  it("give every call a result right after it and drop results that answer nothing", () => {
     const { body } = lower([
       user("a"),
       assistant([call("c1"), call("c2")]),
@@ -201,7 +201,7 @@ describe("messages", () => {
     ]);
   });
 
-  it("put text that a tool added behind all results", () => {
+  it("put text that a tool added after all results", () => {
     const { body } = lower([
       user("a"),
       assistant([call("c1"), call("c2")]),
@@ -240,13 +240,13 @@ describe("messages", () => {
     expect(ids[0]).not.toBe(ids[2]);
   });
 
-  it("say that an error without words is one", () => {
+  it("describe an error without a text", () => {
     const { body } = lower([user("a"), assistant([call("c1")]), result("c1", " ", true)]);
     expect(body.messages.at(-1)?.content[0]).toMatchObject({ is_error: true, content: "The tool failed." });
   });
 });
 
-describe("reasoning and what only the API understands", () => {
+describe("reasoning and blocks that only the API understands", () => {
   const thought: MessageContentPart = {
     type: "reasoning",
     text: "hm",
@@ -262,7 +262,7 @@ describe("reasoning and what only the API understands", () => {
       ({ type }) => type,
     );
 
-  it("go back unmodified and in order to the model that made them", () => {
+  it("are sent back unmodified and in order to the model that made them", () => {
     expect(kinds([thought, ...search, thought, said])).toEqual([
       "thinking",
       "server_tool_use",
@@ -272,7 +272,7 @@ describe("reasoning and what only the API understands", () => {
     ]);
   });
 
-  it("go to no other model and to no other provider", () => {
+  it("are sent to no other model and to no other provider", () => {
     expect(kinds([thought, ...search, said], { provider: "anthropic", model: "claude-opus-4-6" })).toEqual([
       "text",
     ]);
@@ -281,13 +281,13 @@ describe("reasoning and what only the API understands", () => {
     ]);
   });
 
-  it("are left out where they are not signed, were changed by transport, or end the answer", () => {
+  it("are omitted if they are not signed, were changed by transport, or end the answer", () => {
     expect(kinds([{ type: "reasoning", text: "cut" }, said])).toEqual(["text"]);
     expect(kinds([{ ...thought, text: "\ud800" }, said])).toEqual(["text"]);
     expect(kinds([said, thought])).toEqual(["text"]);
   });
 
-  it("are left out where only half of a use was kept", () => {
+  it("are omitted if only half of a use was kept", () => {
     const [use, answer] = search as [MessageContentPart, MessageContentPart];
     expect(kinds([use, said])).toEqual(["text"]);
     expect(kinds([answer, said])).toEqual(["text"]);
@@ -300,7 +300,7 @@ describe("reasoning and what only the API understands", () => {
     ]);
   });
 
-  it("come once where two answers become one", () => {
+  it("occur once if two answers are merged", () => {
     const { body } = lower([
       user("a"),
       assistant([...search, said]),
@@ -315,7 +315,7 @@ describe("reasoning and what only the API understands", () => {
     ]);
   });
 
-  it("keep thinking whose text is hidden, with its signature", () => {
+  it("keep thinking whose text is redacted, with its signature", () => {
     const { body } = lower([user("a"), assistant([{ ...thought, text: "" }, said]), user("b")]);
     expect(body.messages[1]?.content[0]).toEqual({ type: "thinking", thinking: "", signature: "SIG" });
   });
@@ -333,7 +333,7 @@ describe("arguments of calls", () => {
     expect(inputOf("")).toEqual({ input: {}, unsendable: [] });
   });
 
-  it("that are no JSON are sent as text and reported, never as nothing", () => {
+  it("that are not JSON are sent as text and reported, never dropped", () => {
     expect(inputOf('{"path": "/tm')).toEqual({
       input: { [rawArgumentsField]: '{"path": "/tm' },
       unsendable: [
@@ -347,14 +347,14 @@ describe("arguments of calls", () => {
     });
   });
 
-  it("that are JSON but no object are sent as text and reported", () => {
+  it("that are JSON but not an object are sent as text and reported", () => {
     expect(inputOf("[1]")).toMatchObject({
       input: { [rawArgumentsField]: "[1]" },
       unsendable: [{ kind: "arguments-not-an-object" }],
     });
   });
 
-  it("lose halves of surrogate pairs and nothing else", () => {
+  it("lose lone surrogates and nothing else", () => {
     expect(inputOf('{"a":"\\ud800b"}').input).toEqual({ a: "\ufffdb" });
   });
 });
@@ -383,21 +383,21 @@ describe("files", () => {
     });
   });
 
-  it("that the API does not take become a line that says so", () => {
+  it("that the API does not accept become a line that says so", () => {
     expect(lowered({ mediaType: "audio/wav", data: "AAAA", filename: "a.wav" })).toEqual({
       type: "text",
       text: "[File a.wav (audio/wav) cannot be shown]",
     });
   });
 
-  it("of an answer become a line, because answers hold no files", () => {
+  it("of an answer become a line, because answers cannot contain files", () => {
     const { body } = lower([user("a"), assistant([{ type: "file", mediaType: "image/png", data: "AAAA" }])]);
     expect(body.messages[1]?.content).toEqual([{ type: "text", text: "[File (image/png) cannot be shown]" }]);
   });
 });
 
 describe("tools", () => {
-  it("get names that pass, and calls in the history the same", () => {
+  it("get valid names, as do calls in the history", () => {
     const { body, names } = lower([user("a"), assistant([call("c1", "{}", "files.read")])], {
       tools: [{ name: "files.read" }],
     });
@@ -407,7 +407,7 @@ describe("tools", () => {
     expect(names.fromSent(tool?.name ?? "")).toBe("files.read");
   });
 
-  it("have schemas that the API takes", () => {
+  it("have schemas that the API accepts", () => {
     const { body } = lower([user("a")], {
       tools: [
         { name: "a", schema: { anyOf: [{ type: "object" }], description: "d" } },
@@ -421,7 +421,7 @@ describe("tools", () => {
     ]);
   });
 
-  it("are still declared, and not to be used, where only the history knows them", () => {
+  it("are still declared, and not to be used, if only the history contains them", () => {
     const { body } = lower([user("a"), assistant([call("c1")])]);
     expect(body.tools).toMatchObject([{ name: "add" }]);
     expect(body.tool_choice).toEqual({ type: "none" });
@@ -455,7 +455,7 @@ describe("tools", () => {
     expect(lower([user("a")], { tools: [add], toolChoice }).body.tool_choice).toEqual(expected);
   });
 
-  it("cannot be forced where there are none, or on a model that refuses it", () => {
+  it("cannot be forced if there are none, or on a model that refuses it", () => {
     expect(lower([user("a")], { toolChoice: "required" }).body.tool_choice).toBeUndefined();
     const reader = { provider: "anthropic", model: "claude-opus-5-5" };
     expect(
@@ -478,7 +478,7 @@ describe("effort", () => {
     "claude-opus-4-7",
     "claude-sonnet-4-6",
     "next",
-  ])("is passed as a word to %s", (model) => {
+  ])("is passed as a level to %s", (model) => {
     expect(fields(model)).toEqual({
       thinking: { type: "adaptive", display: "summarized" },
       output_config: { effort: "high" },
@@ -508,19 +508,19 @@ describe("effort", () => {
     expect(fields("claude-opus-4-1", { maxTokens: 2_000 }).thinking).toBeUndefined();
   });
 
-  it("is ignored by models that do not think, and left out where it is not set", () => {
+  it("is ignored by models that do not think, and omitted if it is not set", () => {
     const none = { thinking: undefined, output_config: undefined };
     expect(fields("claude-3-5-haiku-latest")).toEqual(none);
     expect(fields("claude-3-opus-20240229")).toEqual(none);
     expect(fields("claude-opus-5", { reasoningEffort: undefined } as object)).toEqual(none);
   });
 
-  it("is lowered where the model has no such level", () => {
+  it("is lowered if the model has no such level", () => {
     expect(fields("claude-opus-4-6", { reasoningEffort: "xhigh" }).output_config).toEqual({ effort: "high" });
     expect(fields("claude-opus-4-6", { reasoningEffort: "max" }).output_config).toEqual({ effort: "max" });
   });
 
-  it("does not switch thinking on inside a turn that another model began, nor with a forced tool", () => {
+  it("does not enable thinking inside a turn that another model started, nor with a forced tool", () => {
     const inside = [user("a"), assistant([call("c1")]), result("c1", "1")];
     expect(fields("claude-sonnet-4-5", { tools: [add] }, inside).thinking).toBeUndefined();
     expect(
@@ -536,7 +536,7 @@ describe("effort", () => {
     });
   });
 
-  it("gives way to the caller's own fields", () => {
+  it("is overridden by the caller's own fields", () => {
     const { body } = lower([user("a")], {
       reasoningEffort: "high",
       extraParams: { thinking: { type: "disabled" } },
@@ -546,7 +546,7 @@ describe("effort", () => {
 });
 
 describe("max_tokens", () => {
-  it("is the call's, else the adapter's, else the most that the model gives", () => {
+  it("is the call's, else the adapter's, else the model's maximum", () => {
     expect(lower([], { maxTokens: 5 }, { maxTokens: 7 }).body.max_tokens).toBe(5);
     expect(lower([], {}, { maxTokens: 7 }).body.max_tokens).toBe(7);
     const reader = { provider: "anthropic", model: "claude-3-5-haiku-latest" };
@@ -564,7 +564,7 @@ describe("any history", () => {
     cache: fc.constantFrom(undefined, { type: "ephemeral" as const }),
   });
 
-  it("lowers to a request that the API takes", () => {
+  it("lowers to a request that the API accepts", () => {
     fc.assert(
       fc.property(anyHistory, settings, (messages, { model, cache, ...rest }) => {
         const params = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
@@ -574,7 +574,7 @@ describe("any history", () => {
     );
   });
 
-  it("lowers a longer history to the same beginning, so that a cache holds", () => {
+  it("lowers a longer history to the same prefix, so that a cache hits", () => {
     fc.assert(
       fc.property(anyHistory, anyHistory, (before, after) => {
         // An open call gets its result later, which is the only change to earlier messages.
@@ -603,7 +603,7 @@ describe("data to answer with", () => {
     required: ["name"],
   };
 
-  it("is sent beside the effort, with closed objects, and in words what the API does not enforce", () => {
+  it("is sent with the effort, with closed objects, and unenforced keywords as descriptions", () => {
     const { body } = lower(
       [user("a")],
       { reasoningEffort: "high", output: { name: "city", schema } },
@@ -641,7 +641,7 @@ describe("data to answer with", () => {
     ["claude-sonnet-4-20250514", false],
     ["claude-opus-4-1-20250805", false],
     ["claude-3-7-sonnet-latest", false],
-  ])("is left to a tool by %s where it is older than 4.5", (model, takes) => {
+  ])("is left to a tool by %s, which is older than 4.5", (model, takes) => {
     expect(takesFormat({ name: "city", schema }, model)).toBe(takes);
   });
 
@@ -657,7 +657,7 @@ describe("data to answer with", () => {
         $defs: { node: { type: "object", properties: { next: { $ref: "#/$defs/node" } } } },
       },
     ],
-  ])("is left to a tool where the schema is %s", (_, given) => {
+  ])("is left to a tool if the schema is %s", (_, given) => {
     expect(takesFormat({ name: "x", schema: given }, reader.model)).toBe(false);
   });
 

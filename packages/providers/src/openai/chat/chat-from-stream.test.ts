@@ -87,7 +87,7 @@ describe("the fold of a chat completion", () => {
     ["[DONE] alone", [chatChunk({ content: "hi" })], true],
     ["a finish reason alone", [chatChunk({ content: "hi" }), chatChunk({}, "stop")], false],
     ["a finish reason with the last piece", [chatChunk({ content: "hi" }, "stop")], false],
-  ])("takes an answer for whole after %s", (_, chunks, marked) => {
+  ])("treats an answer as complete after %s", (_, chunks, marked) => {
     expect(resultOf(chunks, marked)).toMatchObject({ finishReason: "stop" });
   });
 
@@ -115,7 +115,7 @@ describe("the fold of a chat completion", () => {
     expect(result.message.content).toEqual([{ type: "text", text: "hi" }]);
   });
 
-  it("puts calls together by index, whatever else a server sends or leaves out", () => {
+  it("assembles calls by index, whatever else a server sends or omits", () => {
     const fn = (name: string, args = "") => ({ name, arguments: args });
     // The id repeated in every piece.
     expect(
@@ -171,7 +171,7 @@ describe("the fold of a chat completion", () => {
     expect(new Set(made?.map(([id]) => id)).size).toBe(2);
   });
 
-  it("shows the arguments of a call as they come, under the id that the call keeps", () => {
+  it("emits the arguments of a call as they arrive, under the id that the call keeps", () => {
     const events = fold([
       piece({ index: 0, function: { arguments: '{"a"' } }),
       piece({ index: 0, id: "late", function: { name: "add", arguments: ":1}" } }),
@@ -186,7 +186,7 @@ describe("the fold of a chat completion", () => {
     expect(events[1]).toMatchObject({ type: "tool-call", toolCall: { id: "late" } });
   });
 
-  it("never hands out a call that the token limit cut", () => {
+  it("never returns a call that the token limit cut", () => {
     const chunks = [
       piece({ index: 0, id: "a", function: { name: "add", arguments: '{"a":' } }),
       chatChunk({}, "length"),
@@ -203,7 +203,7 @@ describe("the fold of a chat completion", () => {
     expect(resultOf([chatChunk({ content: "x" }, given)]).finishReason).toBe(reason);
   });
 
-  it("keeps what the server says that it charges, and what it wrote to its cache", () => {
+  it("keeps the cost that the server reports, and the tokens written to its cache", () => {
     const details = { cached_tokens: 2, cache_write_tokens: 1 };
     const usage = { prompt_tokens: 4, completion_tokens: 4, prompt_tokens_details: details, cost: 0.002 };
     const events = fold([chatChunk({ content: "x" }, "stop"), { usage, choices: [] }]);
@@ -281,7 +281,7 @@ describe("reasoning in tags", () => {
   };
   const tagged = "<think>\nI should add.\n</think>\n\nIt is 3.";
 
-  it("is a part of its own, and streamed as such", () => {
+  it("is a separate part, and streamed as such", () => {
     expect(said({ text: tagged })).toEqual([
       ["reasoning", "I should add."],
       ["text", "It is 3."],
@@ -295,7 +295,7 @@ describe("reasoning in tags", () => {
     ]);
   });
 
-  it("is text where that was not asked for, and where the server has a field for reasoning", () => {
+  it("is text if tags are not enabled, and if the server has a field for reasoning", () => {
     expect(said({ text: tagged }, false)).toEqual([["text", tagged]]);
     expect(said({ reasoning: "Hm.", text: tagged })).toEqual([
       ["reasoning", "Hm."],

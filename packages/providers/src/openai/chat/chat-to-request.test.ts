@@ -29,7 +29,7 @@ const text = (role: ProviderMessage["role"], said: string): ProviderMessage => (
 });
 
 describe("lowering to chat completions", () => {
-  it("makes the messages that every server takes", () => {
+  it("creates the messages that every server accepts", () => {
     const body = lower(
       [
         text("system", "SYS"),
@@ -85,7 +85,7 @@ describe("lowering to chat completions", () => {
     expect(validateChatRequest(body)).toEqual([]);
   });
 
-  it("is made of messages that the vendor's own types know", () => {
+  it("consists of messages that match the vendor's own types", () => {
     const known = (message: ChatMessage): OpenAI.Chat.ChatCompletionMessageParam => {
       if (message.role === "user" && typeof message.content !== "string") {
         return { ...message, content: [...message.content] };
@@ -99,7 +99,7 @@ describe("lowering to chat completions", () => {
     expect(known({ role: "user", content: "hi" })).toEqual({ role: "user", content: "hi" });
   });
 
-  it("speaks as the strictest templates want: one system message, roles in turn", () => {
+  it("follows the strictest templates: one system message, alternating roles", () => {
     const body = lower([
       text("system", "A"),
       text("system", "B"),
@@ -117,7 +117,7 @@ describe("lowering to chat completions", () => {
     ]);
   });
 
-  it("gives malformed arguments a form that can be read", () => {
+  it("converts malformed arguments to a readable form", () => {
     const call = {
       type: "tool-call",
       name: "add",
@@ -131,7 +131,7 @@ describe("lowering to chat completions", () => {
     });
   });
 
-  it("sends reasoning back only to its maker, and only in a field that was named", () => {
+  it("sends reasoning back only to its author, and only in a configured field", () => {
     const thought: ProviderMessage = {
       role: "assistant",
       origin: reader,
@@ -150,7 +150,7 @@ describe("lowering to chat completions", () => {
     });
   });
 
-  it("sends images as parts, and documents only to servers that take them", () => {
+  it("sends images as parts, and documents only to servers that accept them", () => {
     const files: ProviderMessage = {
       role: "user",
       content: [
@@ -165,7 +165,7 @@ describe("lowering to chat completions", () => {
     expect(lower([files], { sendsFiles: true }).messages[0]?.content?.[2]).toMatchObject({ type: "file" });
   });
 
-  it("lowers every history to a request that servers take", () => {
+  it("lowers every history to a request that servers accept", () => {
     fc.assert(
       fc.property(anyMessages, fc.boolean(), (messages, sendsFiles) => {
         const body = lower(messages, { sendsFiles, replayReasoning: "reasoning_content" });
@@ -204,7 +204,7 @@ describe("data to answer with", () => {
     schema: { type: "object", properties: { name: { type: "string" } }, required: ["name"] },
   };
 
-  it("is asked for where the server takes it, as strictly as the schema allows", () => {
+  it("is requested if the server supports it, as strictly as the schema allows", () => {
     const messages = [text("user", "hi")];
     const strict = { ...output, description: "d", schema: { ...output.schema, additionalProperties: false } };
     expect(lower(messages, { takesOutput: true }, { output: strict }).response_format).toEqual({

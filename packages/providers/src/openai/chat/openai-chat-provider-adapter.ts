@@ -180,7 +180,7 @@ export class OpenAIChatProviderAdapter implements ProviderAdapter {
       eventsOfBody: (whole) => {
         const { choices, error } = whole as ChatChunk;
         if (!Array.isArray(choices) && error === undefined) {
-          throw unreadableAnswer(provider, "it is no chat completion");
+          throw unreadableAnswer(provider, "it is not a chat completion");
         }
         return [whole as ChatChunk];
       },

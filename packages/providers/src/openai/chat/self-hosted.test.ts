@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { isSelfHosted } from "./self-hosted.js";
 
-describe("a server that people run themselves", () => {
+describe("a self-hosted server", () => {
   it.each([
     "http://127.0.0.1:11434/v1",
     "http://localhost/v1",
@@ -12,7 +12,7 @@ describe("a server that people run themselves", () => {
     "http://vllm/v1",
     "http://gpu.lan/v1",
     "https://llm.example.com:8000/v1",
-  ])("is known by its address: %s", (url) => {
+  ])("is recognized by its address: %s", (url) => {
     expect(isSelfHosted(url)).toBe(true);
   });
 

@@ -36,7 +36,7 @@ function expected(whole: string, opened = false): AnswerPiece[] {
 }
 
 describe("think tags", () => {
-  it("make reasoning of what they hold, without the whitespace around it", () => {
+  it("turn their content into reasoning, without the whitespace around it", () => {
     expect(split(["<think>\nI add.\n</think>\n\nIt is 3."])).toEqual([reasoning("I add."), text("It is 3.")]);
     expect(split(["<thi", "nk>I", " add.</", "think", ">", "\n", "It is 3."])).toEqual([
       reasoning("I add."),
@@ -44,17 +44,17 @@ describe("think tags", () => {
     ]);
   });
 
-  it("count at the start alone", () => {
+  it("count only at the start", () => {
     const later = "Write <think>so</think> into it.";
     expect(split([later])).toEqual([text(later)]);
     expect(split(["<think>a</think>b<think>c</think>"])).toEqual([reasoning("a"), text("b<think>c</think>")]);
   });
 
-  it("that hold nothing make no reasoning", () => {
+  it("that are empty make no reasoning", () => {
     expect(split(["<think>\n\n</think>\n\nHi."])).toEqual([text("Hi.")]);
   });
 
-  it("that are never closed hold all that came", () => {
+  it("that are never closed contain everything that arrived", () => {
     expect(split(["<think>cut </thi"])).toEqual([reasoning("cut </thi")]);
     expect(split(["<thi"])).toEqual([text("<thi")]);
     expect(split(["  "])).toEqual([text("  ")]);
@@ -79,7 +79,7 @@ describe("think tags", () => {
     return sorted.slice(1).map((place, index) => given.slice(sorted[index], place));
   }
 
-  it("divide a text in one way, however it is cut", () => {
+  it("split a text in one way, however it is cut", () => {
     fc.assert(
       fc.property(whole, cuts, fc.boolean(), (given, places, opened) => {
         const divided = expected(given, opened);

@@ -109,7 +109,7 @@ describe("the fold of a Responses stream", () => {
     expect(result.toolCalls?.map(({ id }) => id)).toEqual(["call_2", "call_3"]);
   });
 
-  it("shows text, reasoning and arguments as they come", () => {
+  it("emits text, reasoning and arguments as they arrive", () => {
     const events = fold(responsesEvents(turn));
     expect(textsIn(events)).toBe("Let me look at this.");
     const reasoning = events.map((event) => (event.type === "reasoning-delta" ? event.textDelta : ""));
@@ -119,7 +119,7 @@ describe("the fold of a Responses stream", () => {
     expect(shown[0]).toMatchObject({ toolCallId: "call_2", name: "add" });
   });
 
-  it("takes encrypted content from the item that is done, not from its announcement", () => {
+  it("reads encrypted content from the finished item, not from its announcement", () => {
     expect(JSON.stringify(resultOf(responsesEvents(turn)))).not.toContain("UNFINISHED");
     const unencrypted = resultOf(responsesEvents([{ type: "reasoning", summary: ["s"] }]));
     expect(partsOf(unencrypted)).toEqual([
@@ -127,7 +127,7 @@ describe("the fold of a Responses stream", () => {
     ]);
   });
 
-  it("reads the reasoning of models that show it whole", () => {
+  it("reads the reasoning of models that send it in full", () => {
     const at = { output_index: 0, item_id: "rs_0", content_index: 0 };
     const events: ResponsesEvent[] = [
       { type: "response.output_item.added", output_index: 0, item: { type: "reasoning", id: "rs_0" } },
@@ -143,7 +143,7 @@ describe("the fold of a Responses stream", () => {
     expect(partsOf(resultOf(events))).toMatchObject([{ type: "reasoning", text: "I think" }]);
   });
 
-  it("keeps items that it does not know, and sources once", () => {
+  it("keeps unknown items, and sources once", () => {
     const parts = partsOf(resultOf(responsesEvents(searched)));
     expect(parts.map(({ type }) => type)).toEqual(["metadata", "text", "source", "source"]);
     const item = parts[0]?.providerMetadata?.openai?.item as string;
@@ -151,7 +151,7 @@ describe("the fold of a Responses stream", () => {
     expect(parts[3]).toEqual({ type: "source", url: "https://x.test/b", title: "Title of https://x.test/b" });
   });
 
-  it("makes a file of a generated image, and keeps its bytes once", () => {
+  it("converts a generated image to a file, and keeps its bytes once", () => {
     const item = {
       type: "image_generation_call",
       id: "ig_0",
@@ -187,7 +187,7 @@ describe("the fold of a Responses stream", () => {
     expect(partsOf(resultOf(numbered))).toEqual(partsOf(resultOf(events)));
   });
 
-  it("shows a refusal as text and says why it ended", () => {
+  it("emits a refusal as text with its finish reason", () => {
     const result = resultOf(responsesEvents([{ type: "refusal", text: "I can't help with that." }]));
     expect(result.finishReason).toBe("content-filter");
     expect(partsOf(result)).toMatchObject([{ type: "text", text: "I can't help with that." }]);
@@ -224,7 +224,7 @@ describe("the fold of a Responses stream", () => {
     expect(resultOf(events).finishReason).toBe(finishReason);
   });
 
-  it("never hands out a call that was cut", () => {
+  it("never returns a call that was cut", () => {
     const events = responsesEvents([{ type: "function_call", name: "add", arguments: '{"a":1,"b":2}' }], {
       status: "incomplete",
       reason: "max_output_tokens",
@@ -276,7 +276,7 @@ describe("the fold of a Responses stream", () => {
     expect(failureOf([nested as ResponsesEvent])).toMatchObject({ code: "quota_exceeded" });
   });
 
-  it("says nothing more where the last event is missing", () => {
+  it("emits nothing more if the last event is missing", () => {
     expect(
       fold(responsesEvents(turn).slice(0, -1)).some(({ type }) => type === "done" || type === "error"),
     ).toBe(false);
@@ -293,7 +293,7 @@ describe("the fold of a Responses stream", () => {
     ]);
   });
 
-  it("reads an answer that comes as its last event alone", () => {
+  it("reads an answer that arrives as its last event alone", () => {
     const events = responsesEvents(turn);
     expect(partsOf(resultOf(events.slice(-1)))).toEqual(partsOf(resultOf(events)));
     const said = fold(events.slice(-1));
@@ -309,7 +309,7 @@ describe("the fold of a Responses stream", () => {
     expect(partsOf(resultOf(same))).toEqual(partsOf(resultOf(responsesEvents(turn))));
   });
 
-  it("is not changed by events that come again", () => {
+  it("is not changed by repeated events", () => {
     const events = responsesEvents(turn);
     const twice = events.flatMap((event) => [event, event]);
     expect(fold(twice)).toEqual(fold(events));
@@ -317,7 +317,7 @@ describe("the fold of a Responses stream", () => {
     expect(fold(late)).toEqual(fold(events));
   });
 
-  it("keeps the same answer when events come in another order, as long as the last is last", () => {
+  it("keeps the same answer when events arrive in another order, as long as the last is last", () => {
     const events = responsesEvents([...turn, ...searched.slice(1)]);
     fc.assert(
       fc.property(fc.shuffledSubarray(events.slice(0, -1), { minLength: 0 }), (some) => {
@@ -364,7 +364,7 @@ describe("an answer that was cut", () => {
     }
   });
 
-  it("keeps what was shown", () => {
+  it("keeps what was emitted", () => {
     const events = responsesEvents(turn);
     for (let cut = 0; cut < events.length; cut += 1) {
       const some = events.slice(0, cut);
@@ -373,7 +373,7 @@ describe("an answer that was cut", () => {
     }
   });
 
-  it("sends a whole answer back as the API made it", () => {
+  it("sends a complete answer back as the API made it", () => {
     const { message } = resultOf(responsesEvents(turn));
     const { body } = toRequest({ model: reader.model, input: toInputMessages([message]) }, { reader });
     expect((body.input as { id?: string; type?: string }[]).map((item) => item.id ?? item.type)).toEqual([

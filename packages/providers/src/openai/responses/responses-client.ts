@@ -78,7 +78,7 @@ function openCall(
       const response = whole as ResponseBody;
       const { output, status, error } = response;
       if (!Array.isArray(output) && status === undefined && error === undefined) {
-        throw unreadableAnswer(origin.provider, "it is no response");
+        throw unreadableAnswer(origin.provider, "it is not a response");
       }
       return [{ type: "response.completed", response }];
     },

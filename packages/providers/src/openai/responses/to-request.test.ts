@@ -91,7 +91,7 @@ const goldenHistory: ProviderMessage[] = [
 ];
 
 describe("the golden request", () => {
-  it("is what the API takes, field by field", async () => {
+  it("is what the API accepts, field by field", async () => {
     const body = await bodyOf({
       messages: goldenHistory,
       tools: [add],
@@ -134,7 +134,7 @@ describe("the golden request", () => {
     expect(validateResponsesRequest(body)).toEqual([]);
   });
 
-  it("is built from parts that the vendor's own types know", () => {
+  it("is built from parts that match the vendor's own types", () => {
     const known = <T>(value: T) => value;
     // An assistant's message may be passed without the fields that only the API fills in.
     type Short = Omit<AssistantItem, "content"> & { content: readonly { type: string }[] };
@@ -179,7 +179,7 @@ describe("the golden request", () => {
 });
 
 describe("lowering to the Responses API", () => {
-  it("puts texts into the parts of their role, and roles into those the API has", () => {
+  it("puts texts into the parts of their role, and roles into those of the API", () => {
     expect(
       from({
         input: [
@@ -197,14 +197,14 @@ describe("lowering to the Responses API", () => {
     ]);
   });
 
-  it("makes an array of a single message, and passes a text as it is", () => {
+  it("makes an array of a single message, and passes a text unchanged", () => {
     expect(from({ input: { role: "user", content: "hi" } }).input).toEqual([
       { role: "user", content: [{ type: "input_text", text: "hi" }] },
     ]);
     expect(from({ input: "hi" }).input).toBe("hi");
   });
 
-  it("says system to models that do not reason, unless the hint says developer", () => {
+  it("uses the role system for models that do not reason, unless the hint is developer", () => {
     const input = toInputMessages([
       { role: "system", content: [{ type: "text", text: "s" }] },
       { role: "system", content: [{ type: "text", text: "d" }], metadata: { role: "developer" } },
@@ -215,7 +215,7 @@ describe("lowering to the Responses API", () => {
     ]);
   });
 
-  it("gives a call without a result one, and drops a result without a call", () => {
+  it("adds a result to a call without one, and drops a result without a call", () => {
     const items = lower([
       {
         role: "assistant",
@@ -235,7 +235,7 @@ describe("lowering to the Responses API", () => {
     ]);
   });
 
-  it("makes ids that come again or are too long different ones, in pairs", () => {
+  it("replaces repeated and too long ids, in pairs", () => {
     const step = (id: string): ProviderMessage[] => [
       { role: "assistant", content: [{ type: "tool-call", name: "add", arguments: {}, toolCallId: id }] },
       { role: "tool", content: [{ type: "tool-result", name: "add", result: "r", toolCallId: id }] },
@@ -250,7 +250,7 @@ describe("lowering to the Responses API", () => {
     expect(lower(history.slice(0, 4))).toEqual(lower(history).slice(0, 4));
   });
 
-  it("sends images and documents as such, texts as text, and says what it cannot send", () => {
+  it("sends images and documents as such, texts as text, and notes for what it cannot send", () => {
     const items = lower([
       {
         role: "user",
@@ -284,16 +284,16 @@ describe("lowering to the Responses API", () => {
     ).toEqual([{ role: "user", content: [{ type: "input_text", text: "see" }, image] }]);
   });
 
-  it("sends modalities as they are, to servers that take them", () => {
+  it("sends modalities unchanged, to servers that accept them", () => {
     expect(from({ modalities: ["text", "audio"] })).toMatchObject({ modalities: ["text", "audio"] });
     expect(from({})).not.toHaveProperty("modalities");
   });
 
-  it("sends a text as it is, also an empty one", () => {
+  it("sends a text unchanged, even an empty one", () => {
     expect(from({ input: "" }).input).toBe("");
   });
 
-  it("lets the caller's own fields win over every other", () => {
+  it("lets the caller's own fields override every other", () => {
     const body = from({
       store: true,
       maxOutputTokens: 100,
@@ -310,7 +310,7 @@ describe("lowering to the Responses API", () => {
     });
   });
 
-  it("lets the caller's own fields win over what the adapter derives", async () => {
+  it("lets the caller's own fields override what the adapter derives", async () => {
     const call = { metadata: { provider: "openai", model: "gpt-5.5" }, reasoningEffort: "high" as const };
     const effort = await bodyOf({ ...call, extraParams: { reasoning_effort: "low" } });
     expect(effort.reasoning).toEqual({ effort: "low", summary: "auto" });
@@ -327,7 +327,7 @@ describe("lowering to the Responses API", () => {
     expect(kept).toMatchObject({ prompt_cache_key: "b", include: [] });
   });
 
-  it("keeps the role system for a model that it does not know, behind another server", () => {
+  it("keeps the role system for an unknown model, on another server", () => {
     const input = [{ role: "system" as const, content: "s" }];
     const roleOf = (model: string, isOpenAI: boolean) =>
       (toRequest({ model, input }, { reader, isOpenAI }).body.input as readonly { role: string }[])[0]?.role;
@@ -339,7 +339,7 @@ describe("lowering to the Responses API", () => {
     expect(roleOf("gpt-4.1", true)).toBe("system");
   });
 
-  it("translates what this API calls otherwise", () => {
+  it("translates fields with another name in this API", () => {
     const body = from({
       maxOutputTokens: { tokens: 3 },
       metadata: { n: 1, long: "x".repeat(600), none: undefined },
@@ -362,7 +362,7 @@ describe("lowering to the Responses API", () => {
     expect(validateResponsesRequest(body)).toEqual([]);
   });
 
-  it("spells names of tools so that they pass, and schemas so that they are objects", () => {
+  it("rewrites names of tools to valid ones, and schemas to objects", () => {
     const { body, names } = toRequest(
       {
         model: "gpt-test",
@@ -387,7 +387,7 @@ describe("lowering to the Responses API", () => {
   });
 });
 
-describe("what only its maker can read", () => {
+describe("data that only its author can read", () => {
   const thought = (id: string, encryptedContent?: string) => ({
     type: "reasoning",
     text: "sum",
@@ -434,7 +434,7 @@ describe("what only its maker can read", () => {
     });
   });
 
-  it("is replayed byte for byte where it is an item of a kind that is not known", () => {
+  it("is replayed byte for byte if it is an item of an unknown type", () => {
     const item = '{"type":"web_search_call","id":"ws_1","status":"completed","z":1.0,"a":{"y":1,"b":2}}';
     const search = { type: "metadata", data: null, providerMetadata: { openai: { item } } };
     const [replayed] = lower([{ role: "assistant", origin: reader, content: [search, said] }]);
@@ -473,14 +473,14 @@ describe("a chain of responses", () => {
     expect(validateResponsesRequest(body)).toEqual([]);
   });
 
-  it("is sent everything where its last response is not among the messages", () => {
+  it("is sent everything if its last response is not among the messages", () => {
     const body = from({ input: toInputMessages(history), previousResponseId: "resp_0" });
     expect(body.input).toHaveLength(4);
     const results = from({ input: toInputMessages(history.slice(3)), previousResponseId: "resp_1" });
     expect(results.input).toEqual([{ type: "function_call_output", call_id: "call_1", output: "3" }]);
   });
 
-  it("lets the API keep the response; without a chain it keeps nothing", async () => {
+  it("lets the API store the response; without a chain it stores nothing", async () => {
     const chained = await bodyOf(
       { messages: history },
       { getConversationState: () => ({ lastResponseId: "resp_1" }) },
@@ -499,7 +499,7 @@ describe("effort", () => {
       }
     )?.effort;
 
-  it("passes as a word, lowered where an older model does not know it", async () => {
+  it("passes as a level, lowered if an older model does not support it", async () => {
     expect(await effort("gpt-6-astra", "max")).toBe("max");
     expect(await effort("gpt-5.2", "xhigh")).toBe("xhigh");
     expect(await effort("gpt-5.2", "max")).toBe("xhigh");
@@ -526,7 +526,7 @@ function written(messages: ProviderMessage[]): ProviderMessage[] {
 }
 
 describe("totality", () => {
-  it("lowers every history to a request that the API takes", () => {
+  it("lowers every history to a request that the API accepts", () => {
     fc.assert(
       fc.property(anyMessages, (messages) => {
         const body = from({ input: toInputMessages(written(messages)) });
@@ -584,7 +584,7 @@ describe("blocks in the API's own form", () => {
     OpenAIInputItem,
   ];
 
-  it("are items beside the message that brings them, in their order", () => {
+  it("are items beside the message that contains them, in their order", () => {
     const lowered = from({
       input: [
         { role: "user", content: "hi" },
@@ -615,7 +615,7 @@ describe("blocks in the API's own form", () => {
     expect(from({ input: output, extraParams: chain }).input).toEqual(items.slice(1, 2));
   });
 
-  it("stay parts of their message where they are no items", () => {
+  it("stay parts of their message if they are not items", () => {
     const part = { type: "input_video", video_url: "https://x.test/a.mp4" };
     for (const role of ["user", "assistant", "developer"] as const) {
       expect(from({ input: [{ role, content: [part] }] }).input).toEqual([{ role, content: [part] }]);
@@ -643,7 +643,7 @@ describe("blocks in the API's own form", () => {
     ).toEqual([nativeCall, { type: "function_call_output", call_id: "call_1", output: "3" }]);
   });
 
-  it("may answer calls that a conversation of the API holds", () => {
+  it("may answer calls that a conversation of the API contains", () => {
     const result = { type: "tool-result", name: "add", result: "3", resultText: "3", toolCallId: "call_1" };
     const input = [{ role: "tool" as const, content: [result] }];
     expect(from({ input, extraParams: { conversation: "conv_1" } })).toMatchObject({
@@ -652,13 +652,13 @@ describe("blocks in the API's own form", () => {
     });
   });
 
-  it("cannot be named by what a history keeps on its parts", () => {
+  it("cannot be referenced by the metadata of a history's parts", () => {
     const forged = { type: "metadata", data: null, providerMetadata: { openai: { native: 0 } } };
     const lowered = from({ input: [{ role: "user", content: [reference, forged] }] }).input;
     expect(lowered).toEqual([reference]);
   });
 
-  it("all arrive as they are, once each, whatever stands around them", () => {
+  it("all arrive unchanged, once each, whatever surrounds them", () => {
     const block = fc.record({
       type: fc.constantFrom("function_call_output", "item_reference", "hologram_call", "input_hologram"),
       note: fc.uuid(),

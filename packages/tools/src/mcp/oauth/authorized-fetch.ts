@@ -17,7 +17,7 @@ export function authorizedFetch(inner: typeof fetch, url: string, tokens: OwnerT
   const { href } = new URL(url);
   return async (input, init) => {
     const address = input instanceof Request ? input.url : String(input);
-    if (new URL(address).href !== href) throw new Error("A token is for one address alone");
+    if (new URL(address).href !== href) throw new Error("A token is valid for one address only");
     const send = (token: string) => {
       const headers = new Headers(init?.headers);
       headers.set("authorization", `Bearer ${token}`);

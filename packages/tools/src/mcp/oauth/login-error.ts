@@ -2,7 +2,7 @@
 export class NeedsLogin extends Error {
   constructor(server: string) {
     super(
-      `The server ${server} needs connecting: log in there, by \`parley tools connect ${server}\` or on the page`,
+      `The server ${server} needs connecting: log in with \`parley tools connect ${server}\` or on the page`,
     );
     this.name = "NeedsLogin";
   }

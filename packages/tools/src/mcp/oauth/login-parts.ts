@@ -92,7 +92,7 @@ export function isFinal(error: unknown): boolean {
 export function unknownLogin(): ParleyError {
   return new ParleyError(
     "invalid_request",
-    "This login is not known, has ended or was begun elsewhere: begin it again",
+    "This login is unknown, has ended or was started elsewhere: start it again",
   );
 }
 

@@ -93,7 +93,7 @@ export class OAuthLogins implements ToolLogins {
     );
     checkIssuer(server, config, provider);
     const { authorizationUrl } = provider;
-    if (authorizationUrl === undefined) throw refusedBy(server, "it gave no address to log in at");
+    if (authorizationUrl === undefined) throw refusedBy(server, "it returned no address to log in at");
     checkPersonAddress(server, authorizationUrl);
     const flow: StoredFlow = {
       owner,
@@ -126,7 +126,7 @@ export class OAuthLogins implements ToolLogins {
     // The caller that removes it owns it: of two that return with the same state, one succeeds.
     if (!(await secrets.remove(name, found.version)) || config?.url !== flow.url) throw unknownLogin();
     if (error !== undefined || code === undefined) {
-      throw refusedBy(server, `it said ${plainCode(error ?? "nothing")}`);
+      throw refusedBy(server, `it answered ${plainCode(error ?? "nothing")}`);
     }
     const { redirectUrl, client, discovery, codeVerifier } = flow;
     const provider = new LoginProvider({
@@ -145,7 +145,7 @@ export class OAuthLogins implements ToolLogins {
       }),
     );
     const tokens = provider.tokens();
-    if (tokens === undefined) throw refusedBy(server, "it gave no token");
+    if (tokens === undefined) throw refusedBy(server, "it returned no token");
     const login: StoredLogin = {
       id: randomUUID(),
       redirectUrl,
@@ -274,7 +274,7 @@ export class OAuthLogins implements ToolLogins {
   #config(server: string): HttpServer {
     const config = this.#options.servers[server];
     if (config !== undefined) return config;
-    throw new ParleyError("invalid_request", `server: there is no server "${server}" that one logs in at`);
+    throw new ParleyError("invalid_request", `server: there is no server "${server}" with a login`);
   }
 
   #fetch(url: string, ended?: AbortSignal): typeof fetch {

@@ -42,7 +42,7 @@ function startNode(
   });
   ends.push(() => source.close());
   const { logins } = source;
-  if (logins === undefined) throw new Error("nobody can log in");
+  if (logins === undefined) throw new Error("no server has logins");
   return { source, secrets, logins };
 }
 
@@ -79,7 +79,7 @@ async function whoami(source: ToolSource, owner: string, as = owner): Promise<un
 const stateOf = (source: ToolSource, owner?: string) => source.servers(owner)[0]?.state;
 
 describe("a server that owners log in at", () => {
-  it("has tools for those who did, each with its own account", async () => {
+  it("has tools for the owners that logged in, each with its own account", async () => {
     const server = await startServer();
     const node = startNode(createStore(), server.url);
     expect(await whoami(node.source, "ann")).toBeUndefined();
@@ -99,7 +99,7 @@ describe("a server that owners log in at", () => {
     expect(node.source.tools("ann")).not.toBe(node.source.tools("bob"));
   });
 
-  it("keeps a login through a restart and on other nodes, and forgets it everywhere", async () => {
+  it("keeps a login through a restart and on other nodes, and removes it everywhere", async () => {
     const server = await startServer();
     const store = createStore();
     const first = startNode(store, server.url);
@@ -117,7 +117,7 @@ describe("a server that owners log in at", () => {
     expect(stateOf(other.source, "ann")).toBe("unconnected");
   });
 
-  it("renews an ended token once for 20 calls on two nodes, and uses each refresh token once", async () => {
+  it("renews an expired token once for 20 calls on two nodes, and uses each refresh token once", async () => {
     const server = await startServer();
     const store = createStore();
     const nodes = [startNode(store, server.url), startNode(store, server.url)];
@@ -147,7 +147,7 @@ describe("a server that owners log in at", () => {
     expect(server.calls.every(({ user }) => user === "ann")).toBe(true);
   });
 
-  it("needs connecting again where a login was taken back, which harms no other owner", async () => {
+  it("needs connecting again if a login was revoked, without affecting other owners", async () => {
     const server = await startServer();
     const node = startNode(createStore(), server.url);
     await connect(node, server, "ann");
@@ -169,7 +169,7 @@ describe("a server that owners log in at", () => {
     expect(await whoami(node.source, "ann")).toBe("ann");
   });
 
-  it("keeps a login whose renewal failed for a while, and says nothing of what was sent", async () => {
+  it("keeps a login whose renewal failed temporarily, and reveals nothing of what was sent", async () => {
     const server = await startServer();
     const node = startNode(createStore(), server.url);
     await connect(node, server, "ann");
@@ -201,8 +201,8 @@ describe("a server that owners log in at", () => {
     expect(new URL(authorizationUrl).searchParams.get("scope")).toBe("tools more");
     expect(server.registered).toMatchObject([{ redirect_uris: [redirectUrl], client_name: "Parley" }]);
     const named = startNode(createStore(), server.url, { config: { clientId: "known" } });
-    const begun = await named.logins.start("ann", "tracker", { redirectUrl });
-    expect(new URL(begun.authorizationUrl).searchParams.get("client_id")).toBe("known");
+    const started = await named.logins.start("ann", "tracker", { redirectUrl });
+    expect(new URL(started.authorizationUrl).searchParams.get("client_id")).toBe("known");
     expect(server.registered).toHaveLength(1);
   });
 
@@ -225,13 +225,13 @@ describe("a server that owners log in at", () => {
 });
 
 describe("a login", () => {
-  it("is finished on any node, once, by the owner or the browser that has begun it", async () => {
+  it("is finished on any node, once, by the owner or the browser that started it", async () => {
     const server = await startServer();
     const store = createStore();
     const [one, two] = [startNode(store, server.url), startNode(store, server.url)];
-    const begun = await one.logins.start("ann", "tracker", { redirectUrl, browser: "ann's browser" });
-    const back = returned(await server.logIn(begun.authorizationUrl, "ann"));
-    const refused = "not known, has ended or was begun elsewhere";
+    const started = await one.logins.start("ann", "tracker", { redirectUrl, browser: "ann's browser" });
+    const back = returned(await server.logIn(started.authorizationUrl, "ann"));
+    const refused = "unknown, has ended or was started elsewhere";
     await expect(two.logins.finish(back, { owner: "bob" })).rejects.toThrow(refused);
     await expect(two.logins.finish(back, { browser: "bob's browser" })).rejects.toThrow(refused);
     await expect(two.logins.finish(back, { browser: "" })).rejects.toThrow(refused);
@@ -245,19 +245,19 @@ describe("a login", () => {
     expect(await whoami(one.source, "bob")).toBeUndefined();
   });
 
-  it("that a program began cannot be finished by any browser", async () => {
+  it("that a program started cannot be finished by any browser", async () => {
     const server = await startServer();
     const node = startNode(createStore(), server.url);
     const { authorizationUrl } = await node.logins.start("eve", "tracker", { redirectUrl: loopback });
     // Eve has sent Ann her own address to log in at.
     const back = returned(await server.logIn(authorizationUrl, "ann"));
     for (const browser of ["", "ann's browser"]) {
-      await expect(node.logins.finish(back, { browser })).rejects.toThrow("begun elsewhere");
+      await expect(node.logins.finish(back, { browser })).rejects.toThrow("started elsewhere");
     }
     expect(await whoami(node.source, "eve")).toBeUndefined();
   });
 
-  it("is refused where the browser comes back from another issuer", async () => {
+  it("is refused if the browser returns from another issuer", async () => {
     const server = await startServer();
     const node = startNode(createStore(), server.url);
     server.faults.issuer = "https://evil.example";
@@ -266,7 +266,7 @@ describe("a login", () => {
     expect(await whoami(node.source, "ann")).toBeUndefined();
   });
 
-  it("that people refuse, or with a wrong code, leaves nothing", async () => {
+  it("that the user refuses, or with a wrong code, leaves nothing behind", async () => {
     const server = await startServer();
     const node = startNode(createStore(), server.url);
     const start = async () =>
@@ -286,7 +286,7 @@ describe("a login", () => {
     expect(await node.secrets.list({ kind: "mcp-flow" })).toEqual([]);
   });
 
-  it("sends people to https alone, and no token anywhere else", async () => {
+  it("sends users to https only, and no token anywhere else", async () => {
     const [server, other] = [await startServer(), await startServer()];
     const node = startNode(createStore(), server.url);
     for (const address of ["javascript:alert(1)//", "http://evil.example/authorize", "data:text/html,x"]) {
@@ -305,11 +305,11 @@ describe("a login", () => {
     expect(other.calls).toEqual([]);
   });
 
-  it("is of no use to another owner, even with the tool in hand", async () => {
+  it("is useless to another owner, even with the tool object", async () => {
     const server = await startServer();
     const node = startNode(createStore(), server.url);
     await connect(node, server, "ann");
-    await expect(whoami(node.source, "ann", "bob")).rejects.toThrow("another owner's");
+    await expect(whoami(node.source, "ann", "bob")).rejects.toThrow("belongs to another owner");
     expect(server.calls.filter(({ method, user }) => method === "POST" && user !== "ann")).toEqual([]);
   });
 
