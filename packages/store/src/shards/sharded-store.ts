@@ -350,7 +350,10 @@ async function examine(shards: readonly Shard[], options: { fix: boolean }): Pro
   return [...areas.values()].flatMap((findings) => {
     const wrong = findings.filter(({ level }) => level !== "ok");
     if (wrong.length > 0) return wrong;
-    const [first] = findings;
+    // One that has advice is shown first: the others say that there is nothing to do.
+    const [first] = findings.toSorted(
+      (one, other) => Number(other.advice !== undefined) - Number(one.advice !== undefined),
+    );
     return first === undefined
       ? []
       : [{ ...first, message: findings.map(({ message }) => message).join(". ") }];

@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { describeOnPostgres, type TestDatabase } from "../../../../../test/harness/postgres.js";
-import { openStore } from "../../compose/store.js";
-import { loadConfig } from "../../config/load-config.js";
-import type { VerbContext } from "../../verb-context.js";
-import { addShard, checkShards, listShards, moveToShard } from "./shard.js";
+import { openStore } from "../../apps/cli/src/compose/store.js";
+import { loadConfig } from "../../apps/cli/src/config/load-config.js";
+import type { VerbContext } from "../../apps/cli/src/verb-context.js";
+import { addShard, checkShards, listShards, moveToShard } from "../../apps/cli/src/verbs/keeping/shard.js";
+import { describeOnPostgres, type TestDatabase } from "../harness/postgres.js";
 
 describeOnPostgres(
   "parley shard",
