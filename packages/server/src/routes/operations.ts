@@ -52,6 +52,7 @@ export const operationEndpoints = [
       "Full text over the messages and titles of the caller's conversations, or over the messages of one",
     access: "read",
     query: searchQuery,
+    refusals: [404],
     response: searchResponse,
     handle: ({ me, query }) => me.search(query),
   }),
