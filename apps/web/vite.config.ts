@@ -8,7 +8,7 @@ import { defineConfig, type Plugin } from "vite";
 
 const themeBoot = fileURLToPath(new URL("src/app/theme-boot.js", import.meta.url));
 
-/** Puts the script that sets the theme in front of everything else, as a classic script with a hashed name. */
+/** Puts the script that sets the theme before everything else, as a classic script with a hashed name. */
 function themeBootScript(): Plugin {
   let building = false;
   const source = () => readFileSync(themeBoot, "utf8");
@@ -34,8 +34,8 @@ function themeBootScript(): Plugin {
 const require = createRequire(import.meta.url);
 
 /**
- * The documents that the page shows in frames, at addresses that the server's policies name. They have no origin, and the
- * server answers no request of such a document: their scripts stand in them.
+ * Builds the documents that the page shows in frames, at addresses that the server's policies name. They have no
+ * origin, and the server answers no request of such a document: so their scripts are inlined.
  */
 function framePages(): Plugin {
   const folder = new URL("src/artifacts/frames/", import.meta.url);
@@ -77,8 +77,8 @@ const answerParts = [
 ] as const;
 
 /**
- * Names what shows an answer in a template of the document, as links of the lowest priority. The shell puts them in force
- * once it is there: before that they would take its part of a slow network.
+ * Lists the files that show an answer in a template of the document, as links of the lowest priority. The shell
+ * activates them once it is loaded: before that they would compete with it on a slow network.
  */
 function answerLinks(): Plugin {
   return {
@@ -117,7 +117,7 @@ interface ModuleGraph {
 }
 
 /**
- * Three files for three parts: the shell, what shows a conversation, and what draws markdown. A module that several of
+ * Three files for three parts: the shell, the conversation view, and the markdown renderer. A module that several of
  * them need goes to the first. On a slow network, requests cost more than bytes.
  */
 const parts = [
@@ -135,7 +135,7 @@ function isNeededBy(entry: string, id: string, graph: ModuleGraph, seen = new Se
   return importers.some((importer) => isNeededBy(entry, importer, graph, seen));
 }
 
-/** Leaves the older formats of the fonts of formulas out: every browser that runs the page reads the newest. */
+/** Leaves out the older formats of the formula fonts: every browser that runs the page reads the newest. */
 function newestFonts(): Plugin {
   return {
     name: "parley-newest-fonts",
@@ -174,7 +174,7 @@ const apiPaths = [
 
 export default defineConfig({
   plugins: [newestFonts(), react(), tailwindcss(), themeBootScript(), framePages(), answerLinks()],
-  // The client is read from its source, so that no build has to come first.
+  // The client is read from its source, so that no build is needed first.
   resolve: {
     conditions: ["parley-source", "module", "browser", "development|production"],
   },

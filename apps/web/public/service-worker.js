@@ -24,7 +24,7 @@ self.addEventListener("fetch", (event) => {
   else if (isKept(pathname)) event.respondWith(openFile(request));
 });
 
-/** The document from the server, else the one that was kept. A new version takes the files of the old one with it. */
+/** Returns the document from the server, or else the cached one. A new version removes the files of the old one. */
 async function openDocument(request = documentKey) {
   const cache = await caches.open(cacheName);
   const kept = await cache.match(documentKey);
@@ -42,13 +42,13 @@ async function openDocument(request = documentKey) {
       if (new URL(old.url).pathname.startsWith("/assets/")) await cache.delete(old);
     await cache.put(documentKey, new Response(text, { headers: headersOf(answer) }));
     const named = [...text.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, path]) => path);
-    // What cannot be had now is kept when it is used.
+    // A file that cannot be fetched now is cached when it is used.
     await Promise.allSettled(named.map((path) => cache.add(path)));
   }
   return answer;
 }
 
-/** The headers that decide what the document may do come with it from the cache, too. */
+/** Keeps the headers that restrict the document, so that they are in the cache, too. */
 function headersOf(answer) {
   const headers = new Headers(answer.headers);
   headers.delete("content-encoding");
@@ -56,7 +56,7 @@ function headersOf(answer) {
   return headers;
 }
 
-/** A file whose name changes with its content: kept once, and never asked for again. */
+/** Returns a file whose name changes with its content: it is cached once, and never requested again. */
 async function openFile(request) {
   const cache = await caches.open(cacheName);
   const kept = await cache.match(request);

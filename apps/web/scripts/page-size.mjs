@@ -1,20 +1,20 @@
-// How much a browser loads: before anything can be typed (the shell), until the first answer is drawn, and for markdown
-// alone. Measures the built page in `dist`, gzipped, and fails above the limits.
+// Measures how much a browser loads from the built page in `dist`, gzipped: before anything can be typed (the shell),
+// until the first answer is drawn, and for markdown alone. Fails above the limits.
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 
-/** What the page promises, in bytes after gzip. */
+/** Limits of the page, in bytes after gzip. */
 export const limits = { shell: 150_000, firstAnswer: 250_000, markdown: 40_000 };
 
-/** The chunks, beside the shell, that a plain answer needs: what shows a conversation, and what draws markdown. */
+/** Chunks that a plain answer needs in addition to the shell: the conversation view and the markdown renderer. */
 const answerParts = ["conversation-view-", "markdown-"];
 
-/** The sizes of the built page in bytes after gzip, with the files behind them. */
+/** Returns the sizes of the built page in bytes after gzip, with the files behind them. */
 export function measurePage(folder = fileURLToPath(new URL("../dist/", import.meta.url))) {
   const read = (name) => readFileSync(`${folder}/${name}`);
   const html = read("index.html").toString();
-  // What is fetched with the lowest priority is not what the shell waits for.
+  // The shell does not wait for files that are fetched with the lowest priority.
   const links = html.match(/<(?:script|link)\b[^>]*>/g).filter((tag) => !tag.includes('fetchpriority="low"'));
   const linked = links.flatMap((tag) => /(?:src|href)="\/assets\/([^"]+\.(?:js|css))"/.exec(tag)?.[1] ?? []);
   const shell = withImports(linked, read);
@@ -33,7 +33,7 @@ export function measurePage(folder = fileURLToPath(new URL("../dist/", import.me
   };
 }
 
-/** These files and all that they import before they run. */
+/** Returns these files and all files that they import before they run. */
 function withImports(names, read) {
   const found = new Set();
   const add = (name) => {
@@ -47,7 +47,10 @@ function withImports(names, read) {
   return [...found];
 }
 
-/** Grammars of the highlighter may bear the name of a part ("markdown"), and load only with code in that language. */
+/**
+ * Returns the files of the highlighter's grammars. Their names may start with the name of a part ("markdown"), but they
+ * load only with code in that language.
+ */
 function grammarFiles(folder, read) {
   return readdirSync(`${folder}/assets`).filter(
     (name) => name.endsWith(".js") && read(`assets/${name}`).includes("scopeName"),

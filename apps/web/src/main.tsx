@@ -10,7 +10,7 @@ import { followTheme } from "./app/theme.js";
 import { commitDeletesOnLeave } from "./list/conversation-actions.js";
 import "./styles.css";
 
-// What shows an answer is fetched while the page is drawn, and run behind that.
+// The code that shows an answer is fetched while the page is drawn, and runs after that.
 const answerLinks = document.getElementById("answer-links");
 if (answerLinks instanceof HTMLTemplateElement) document.head.append(answerLinks.content);
 

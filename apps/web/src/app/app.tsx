@@ -92,7 +92,7 @@ function Page() {
   );
 }
 
-/** By itself: what changes in the list does not draw the page again. */
+/** A component of its own, so that changes of the list do not render the page again. */
 function TurnEnds() {
   useTurnEnds();
   useLeavingTemporary();
@@ -115,7 +115,7 @@ function NotFound() {
   );
 }
 
-/** A fault of the page, or a part of it that is no longer there because the server was updated. */
+/** Shown after an error of the page, or when a part of it is missing because the server was updated. */
 function Broken({ error }: { readonly error: Error }) {
   return (
     <main className="flex h-full items-center justify-center">

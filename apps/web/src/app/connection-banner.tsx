@@ -5,7 +5,7 @@ import { Button } from "../ui/button.js";
 import { loseAccess } from "./access/access.js";
 import { useOnline } from "./access/use-away.js";
 
-/** Says that the connection is away, once that has lasted long enough to matter, and nothing else. */
+/** Shows that the connection is lost, once that has lasted long enough to matter. */
 export function ConnectionBanner() {
   const connection = useConnection();
   const state = useConnectionState();

@@ -10,13 +10,13 @@ const modelsWith = (efforts?: readonly ReasoningEffort[]): ModelsResponse => ({
 const values = (...args: Parameters<typeof offeredEfforts>) =>
   offeredEfforts(...args).choices.map(({ value }) => value);
 
-it("offers the efforts that make a difference, and none where none does", () => {
+it("offers the efforts that have an effect, and none if none has", () => {
   expect(values(modelsWith(["low", "high"]), "a/b", null)).toEqual(["default", "low", "high"]);
   expect(values(modelsWith([]), "a/b", null)).toEqual([]);
   expect(values(modelsWith([]), "a/b", "high")).toEqual([]);
 });
 
-it("offers all of them where nobody knows, and says that", () => {
+it("offers all efforts if their effect is unknown, and says that", () => {
   const all = ["default", "low", "medium", "high", "xhigh", "max"];
   for (const [models, model] of [
     [modelsWith(), "a/b"],
@@ -30,7 +30,7 @@ it("offers all of them where nobody knows, and says that", () => {
   expect(offeredEfforts(modelsWith(["low"]), "a/b", null).isKnown).toBe(true);
 });
 
-it("shows an effort that was chosen for another model, and says that this one does not know it", () => {
+it("shows an effort that was chosen for another model, and says that this model does not support it", () => {
   expect(offeredEfforts(modelsWith(["low", "high"]), "a/b", "max").choices).toEqual([
     { value: "default", label: "Default" },
     { value: "low", label: "Low" },

@@ -1,6 +1,6 @@
 import type { ModelsResponse, ReasoningEffort } from "@parley/wire";
 
-/** The efforts that there are, from least to most. */
+/** All efforts, from least to most. */
 export const efforts: readonly ReasoningEffort[] = ["low", "medium", "high", "xhigh", "max"];
 
 const labels: Readonly<Record<ReasoningEffort, string>> = {
@@ -11,29 +11,29 @@ const labels: Readonly<Record<ReasoningEffort, string>> = {
   max: "Maximum",
 };
 
-/** An effort that can be chosen; `default` stands for none. */
+/** An effort that can be chosen; `default` means none. */
 export interface EffortChoice {
   readonly value: ReasoningEffort | "default";
   readonly label: string;
   readonly note?: string;
 }
 
-/** What is offered for a model. */
+/** Efforts that are offered for a model. */
 export interface OfferedEfforts {
-  /** None: an effort has no effect. */
+  /** Empty: an effort has no effect. */
   readonly choices: readonly EffortChoice[];
-  /** False: nobody knows what an effort does to this model. */
+  /** False: it is unknown what an effort does to this model. */
   readonly isKnown: boolean;
 }
 
-/** Names an effort. */
+/** Returns the name of an effort. */
 export function effortLabel(effort: ReasoningEffort): string {
   return labels[effort];
 }
 
 /**
- * The efforts that make a difference for a model: all of them where nobody knows. One that was chosen before and has no
- * effect of its own stays visible beside those, and says so.
+ * Returns the efforts that have an effect on a model: all of them if that is unknown. An effort that was chosen before
+ * and has no effect of its own stays visible beside those, and is labeled so.
  */
 export function offeredEfforts(
   models: ModelsResponse | undefined,

@@ -6,20 +6,23 @@ const sourceWords: Readonly<Record<ModelSource, string>> = {
   default: "the server's default",
 };
 
-/** The model of a conversation's next turn, and why it is that one. */
+/** The model of a conversation's next turn, and the reason for it. */
 export interface ModelInUse {
   readonly model: string | undefined;
-  /** In words; undefined where the model is the conversation's own choice. */
+  /** In words; undefined if the model is the conversation's own choice. */
   readonly why: string | undefined;
 }
 
-/** Reads it from what the server tells; `defaultModel` stands in for conversations that it does not know yet. */
+/**
+ * Reads the model from the conversation's metadata; `defaultModel` is used for conversations that the server does not
+ * know yet.
+ */
 export function modelInUse(meta: ConversationMeta | undefined, defaultModel: string | undefined): ModelInUse {
   const { model = defaultModel, modelFrom = "default" } = meta?.effective ?? {};
   return { model, why: modelFrom === "conversation" ? undefined : sourceWords[modelFrom] };
 }
 
-/** What a conversation without a model of its own goes on with. */
+/** Returns the description of the model that a conversation without a model of its own continues with. */
 export function withoutOwnModel(meta: ConversationMeta | undefined): string {
   return meta === undefined || meta.effective?.modelFrom === "default"
     ? "Server's default"

@@ -12,7 +12,7 @@ export async function reloadModels(client: ParleyClient): Promise<void> {
   useLoadedModels.setState({ models: await client.request("GET /models") });
 }
 
-/** The models that the server offers; undefined until they are known. */
+/** Returns the models that the server offers; undefined until they are known. */
 export function useModels(): ModelsResponse | undefined {
   const client = useClient();
   useEffect(() => {
@@ -20,7 +20,7 @@ export function useModels(): ModelsResponse | undefined {
     asked = client.request("GET /models").then(
       (models) => useLoadedModels.setState({ models }),
       () => {
-        // Asked again by whoever shows it next.
+        // The next component that shows the models requests them again.
         asked = undefined;
       },
     );
@@ -28,12 +28,12 @@ export function useModels(): ModelsResponse | undefined {
   return useLoadedModels((state) => state.models);
 }
 
-/** A model's name without the credential in front of it, for places with little room. */
+/** Returns a model's name without its credential prefix, for places with little room. */
 export function shortModelName(model: string): string {
   return model.slice(model.indexOf("/") + 1);
 }
 
-/** Whether it is the model that needs no key. */
+/** Returns true for the model that needs no key. */
 export function isDemoModel(model: string | undefined): boolean {
   return model?.startsWith("demo/") === true || model === "demo";
 }

@@ -1,6 +1,6 @@
 /**
- * A UUIDv7: unique, and in the order of time. Made by hand because `crypto.randomUUID` is missing on pages that came
- * without TLS from another machine.
+ * Returns a UUIDv7: unique and ordered by time. Built by hand because `crypto.randomUUID` is missing on pages that are
+ * served without TLS from another machine.
  */
 export function newId(now: number = Date.now()): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));

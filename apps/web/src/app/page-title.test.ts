@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { titleText } from "./page-title.js";
 
-it("says how many requests wait, before the name of what is shown", () => {
+it("shows how many requests wait, before the name of what is shown", () => {
   expect([titleText("", 0), titleText("Trip", 0), titleText("Trip", 2), titleText("", 1)]).toEqual([
     "Parley",
     "Trip · Parley",

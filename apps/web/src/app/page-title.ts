@@ -5,7 +5,7 @@ import { useUnread } from "../list/unread.js";
 
 const useShownTitle = create<{ readonly title: string }>()(() => ({ title: "" }));
 
-/** Names the tab after what is shown, while it is. */
+/** Sets the tab's title to the name of what is shown, while it is shown. */
 export function usePageTitle(title = ""): void {
   useEffect(() => {
     useShownTitle.setState({ title });
@@ -13,7 +13,7 @@ export function usePageTitle(title = ""): void {
   }, [title]);
 }
 
-/** The title of the tab: the number of requests and unread answers that wait, and the name of what is shown. */
+/** Returns the title of the tab: the number of requests and unread answers that wait, and the name of what is shown. */
 export function titleText(title: string, waiting: number): string {
   const name = title === "" ? "Parley" : `${title.slice(0, 80)} · Parley`;
   return waiting === 0 ? name : `(${waiting}) ${name}`;

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { conversationPath, parseRoute } from "./router.js";
 
-it("knows the pages", () => {
+it("parses the addresses of the pages", () => {
   expect(parseRoute("/")).toEqual({ name: "new" });
   expect(parseRoute("/c/abc")).toEqual({ name: "conversation", conversationId: "abc" });
   expect(parseRoute("/c/abc", "?seq=12")).toEqual({ name: "conversation", conversationId: "abc", seq: 12 });
@@ -9,7 +9,7 @@ it("knows the pages", () => {
   expect(parseRoute("/settings/tools")).toEqual({ name: "settings", section: "tools" });
 });
 
-it("takes no nonsense for a place", () => {
+it("rejects malformed addresses", () => {
   expect(parseRoute("/c/")).toEqual({ name: "unknown" });
   expect(parseRoute("/c/a/b")).toEqual({ name: "unknown" });
   expect(parseRoute("/settings/a/b")).toEqual({ name: "unknown" });
@@ -20,7 +20,7 @@ it("takes no nonsense for a place", () => {
   }
 });
 
-it("finds its way back from any id", () => {
+it("restores any id from its address", () => {
   for (const id of ["abc", "a.b:c-d_e", "ü/ß?#%", "0198-7"]) {
     const [path = "", search] = conversationPath(id, 3).split("?");
     expect(parseRoute(path, `?${search}`)).toEqual({ name: "conversation", conversationId: id, seq: 3 });

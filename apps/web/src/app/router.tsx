@@ -1,15 +1,15 @@
 import { type ComponentProps, type MouseEvent, useSyncExternalStore } from "react";
 
-/** Where the page is. */
+/** The place that the page shows. */
 export type Route =
   | { readonly name: "new" }
-  /** `seq`: the place in the log to show, as a search hit gives it. */
+  /** `seq`: the place in the log to show, as given by a search hit. */
   | { readonly name: "conversation"; readonly conversationId: string; readonly seq?: number }
   /** `section`: the part of the settings; absent: the first. */
   | { readonly name: "settings"; readonly section?: string }
   | { readonly name: "unknown" };
 
-/** Reads a route off an address. */
+/** Parses the route of an address. */
 export function parseRoute(pathname: string, search = ""): Route {
   if (pathname === "/" || pathname === "") return { name: "new" };
   const settings = /^\/settings(?:\/([a-z-]+))?\/?$/.exec(pathname);
@@ -25,12 +25,12 @@ export function parseRoute(pathname: string, search = ""): Route {
     : { name: "conversation", conversationId };
 }
 
-/** The address of a conversation, or of a place in it. */
+/** Returns the address of a conversation, or of a place in it. */
 export function conversationPath(conversationId: string, seq?: number): string {
   return `/c/${encodeURIComponent(conversationId)}${seq === undefined ? "" : `?seq=${seq}`}`;
 }
 
-/** The address of the settings, or of a section of them. */
+/** Returns the address of the settings, or of a section of them. */
 export function settingsPath(section?: string): string {
   return section === undefined ? "/settings" : `/settings/${section}`;
 }
@@ -64,12 +64,12 @@ export function navigate(path: string, options: { readonly replace?: boolean } =
   changed();
 }
 
-/** The route that is shown. */
+/** Returns the route that is shown. */
 export function useRoute(): Route {
   return useSyncExternalStore(subscribe, () => current?.route ?? { name: "new" });
 }
 
-/** The route that is shown, outside of a component. */
+/** Returns the route that is shown, for use outside of a component. */
 export function currentRoute(): Route {
   return current?.route ?? { name: "new" };
 }
@@ -78,7 +78,7 @@ export interface LinkProps extends Omit<ComponentProps<"a">, "href"> {
   readonly to: string;
 }
 
-/** A link within the page. With a modifier key the browser does what it always does. */
+/** A link within the page. With a modifier key the browser handles it as usual. */
 export function Link({ to, onClick, ...rest }: LinkProps) {
   const follow = (event: MouseEvent<HTMLAnchorElement>) => {
     onClick?.(event);

@@ -17,7 +17,7 @@ function frame() {
   for (const run of frames.splice(0)) run();
 }
 
-it("tells the first change with the next frame", () => {
+it("flushes the first change with the next frame", () => {
   const flush = vi.fn();
   steadyPace(40)(flush);
   vi.advanceTimersByTime(0);
@@ -26,7 +26,7 @@ it("tells the first change with the next frame", () => {
   expect(flush).toHaveBeenCalledOnce();
 });
 
-it("keeps the beat while changes follow each other", () => {
+it("keeps the interval while changes follow each other", () => {
   const schedule = steadyPace(40);
   schedule(() => undefined);
   vi.advanceTimersByTime(0);
@@ -41,7 +41,7 @@ it("keeps the beat while changes follow each other", () => {
   expect(flush).toHaveBeenCalledOnce();
 });
 
-it("tells changes in a tab that has no frames, and only once", () => {
+it("flushes changes in a tab that has no frames, and only once", () => {
   const flush = vi.fn();
   steadyPace(40)(flush);
   vi.advanceTimersByTime(300);

@@ -1,8 +1,8 @@
 /**
- * When the page hears of changes: at once when it has been quiet, else with a steady beat. A model that writes faster
- * than anyone reads then costs no more than one that does not.
+ * Returns a scheduler of updates: the first change after a pause is flushed at once, further ones at a steady interval.
+ * A model that writes faster than anyone reads then costs no more than one that does not.
  *
- * A hidden tab has no frames; it gets its changes by the clock.
+ * A hidden tab has no frames; its changes are flushed by a timer.
  */
 export function steadyPace(beatMs = 40): (flush: () => void) => void {
   let last = Number.NEGATIVE_INFINITY;

@@ -1,4 +1,4 @@
-/** Reads what this browser keeps under a key. Where storage is switched off there is nothing. */
+/** Reads what this browser stores under a key. Returns null if storage is switched off. */
 export function readStored(key: string): string | null {
   try {
     return localStorage.getItem(key);
@@ -7,7 +7,7 @@ export function readStored(key: string): string | null {
   }
 }
 
-/** Keeps a text in this browser; null forgets it. What cannot be kept (switched off, full) is let go. */
+/** Stores a text in this browser; null removes it. Ignores a failure (storage is switched off or full). */
 export function writeStored(key: string, value: string | null): void {
   try {
     if (value === null) localStorage.removeItem(key);

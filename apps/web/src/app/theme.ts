@@ -9,7 +9,7 @@ const systemDark = () => globalThis.matchMedia?.("(prefers-color-scheme: dark)")
 
 interface ThemeState {
   readonly choice: ThemeChoice;
-  /** What is shown. */
+  /** The theme that is shown. */
   readonly theme: "light" | "dark";
 }
 
@@ -22,16 +22,16 @@ function initial(): ThemeState {
   return { choice, theme: resolve(choice) };
 }
 
-/** The chosen theme and the one that is shown. */
+/** The chosen theme and the theme that is shown. */
 export const useTheme = create<ThemeState>()(initial);
 
-/** Chooses a theme and keeps the choice. */
+/** Chooses a theme and stores the choice. */
 export function chooseTheme(choice: ThemeChoice): void {
   writeStored(storedKey, choice === "system" ? null : choice);
   show(choice);
 }
 
-/** Follows the system's theme, and choices made in other tabs, until the page goes. */
+/** Follows the system's theme, and choices made in other tabs, until the page is closed. */
 export function followTheme(): void {
   systemDark()?.addEventListener("change", () => show(useTheme.getState().choice));
   addEventListener("storage", (event) => {

@@ -8,9 +8,9 @@ import { IconButton } from "../ui/icon-button.js";
 export interface Toast {
   readonly message: string;
   readonly action?: { readonly label: string; readonly run: () => void };
-  /** How long it stays; hovering and focus hold it. Default: 6 seconds. */
+  /** Duration in milliseconds; hovering and focus extend it. Default: 6 seconds. */
   readonly ms?: number;
-  /** Called when it goes by itself or is closed, not when its action was taken. */
+  /** Called when the note disappears by itself or is closed, not when its action was taken. */
   readonly onGone?: () => void;
 }
 
@@ -22,7 +22,7 @@ const mostShown = 4;
 let nextId = 1;
 const useToasts = create<{ readonly toasts: readonly ShownToast[] }>()(() => ({ toasts: [] }));
 
-/** Shows a note; returns the function that takes it away. */
+/** Shows a note; returns the function that removes it. */
 export function showToast(toast: Toast): () => void {
   const id = nextId++;
   const all = [...useToasts.getState().toasts, { ...toast, id }];

@@ -1,9 +1,12 @@
-/** Calls back once what is there now has been drawn; soon in a tab that draws nothing. Returns a function that forgets it. */
+/**
+ * Calls back once the current content has been drawn; soon in a tab that draws nothing. Returns a function that cancels
+ * the call.
+ */
 export function whenDrawn(work: () => void): () => void {
   let later = setTimeout(start, 300);
   const frame = requestAnimationFrame(() => {
     clearTimeout(later);
-    // A frame's callbacks come before it is drawn.
+    // A frame's callbacks run before it is drawn.
     later = setTimeout(start);
   });
   function start() {

@@ -1,6 +1,6 @@
 import type { ArtifactKind } from "./artifact-store.js";
 
-/** The document of an artifact. A template cannot bring a shadow root with it, in which frames would hide. */
+/** Returns the document of an artifact. A template in it cannot declare a shadow root, in which frames would hide. */
 export function artifactDocument(kind: ArtifactKind, code: string): string {
   const own = code.replaceAll(/shadowroot(?=mode)/gi, "shadow-");
   if (kind === "html") return `<!doctype html>${own}`;

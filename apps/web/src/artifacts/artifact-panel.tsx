@@ -7,7 +7,7 @@ import { CopyButton } from "../ui/text/copy-button.js";
 import { artifactDocument } from "./artifact-document.js";
 import { type Artifact, closeArtifact } from "./artifact-store.js";
 
-/** While an artifact is written, it is shown anew so often: each time starts it from its beginning. */
+/** Interval at which an artifact that is being written is shown again: each time restarts it. */
 const betweenMs = 1_000;
 
 export interface ArtifactPanelProps {
@@ -67,7 +67,10 @@ export function ArtifactPanel({ artifact, isWide, onWide }: ArtifactPanelProps) 
   );
 }
 
-/** The artifact at work. What it is allowed is said by the frame's attributes and, again, by the server's policy for it. */
+/**
+ * The running artifact. Its permissions are limited by the frame's attributes and, again, by the server's policy for
+ * it.
+ */
 function Preview({ artifact }: { readonly artifact: Artifact }) {
   const { kind, growing } = artifact;
   const code = useThrottled(artifact.code, growing ? betweenMs : 0);
@@ -95,7 +98,7 @@ function Preview({ artifact }: { readonly artifact: Artifact }) {
   );
 }
 
-/** The value, at most so often while it changes all the time. 0: at once. */
+/** Returns the value, updated at most this often while it keeps changing. 0: at once. */
 function useThrottled(value: string, ms: number): string {
   const [shown, setShown] = useState(value);
   const last = useRef(0);

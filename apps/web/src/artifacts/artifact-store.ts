@@ -6,7 +6,7 @@ export type ArtifactKind = "html" | "svg";
 
 /** Code that is shown beside the conversation. */
 export interface Artifact {
-  /** Of the place that it was opened from. */
+  /** Id of the place that it was opened from. */
   readonly id: string;
   readonly kind: ArtifactKind;
   readonly code: string;
@@ -18,19 +18,19 @@ export interface Artifact {
 /** The artifact that is open, if one is. */
 export const useArtifact = create<{ readonly artifact?: Artifact | undefined }>()(() => ({}));
 
-/** The kind of artifact that a fence holds, if it holds one. */
+/** Returns the kind of artifact that a fence holds, if it holds one. */
 export function artifactKind(language: string): ArtifactKind | undefined {
   const name = language.toLowerCase();
   return name === "svg" ? "svg" : name === "html" || name === "htm" ? "html" : undefined;
 }
 
-/** Opens an artifact beside the conversation, in the place of the inspector. */
+/** Opens an artifact beside the conversation, in place of the inspector. */
 export function openArtifact(artifact: Artifact): void {
   closeInspector();
   useArtifact.setState({ artifact });
 }
 
-/** Takes in what was written since to the artifact that is open. */
+/** Updates the open artifact with the code written since. */
 export function updateArtifact(id: string, code: string, growing: boolean): void {
   useArtifact.setState(({ artifact }) =>
     artifact?.id !== id || (artifact.code === code && artifact.growing === growing)
@@ -44,7 +44,7 @@ export function closeArtifact(): void {
   useArtifact.setState({ artifact: undefined });
 }
 
-/** Returns true where the artifact of this place is open. */
+/** Returns true if the artifact of this place is open. */
 export function useIsShownArtifact(id: string): boolean {
   return useArtifact(({ artifact }) => artifact?.id === id);
 }

@@ -5,23 +5,23 @@ const diagrams = frameWorker("/frames/diagram.html", 6_000);
 const longestDrawing = 3_000_000;
 const longestSource = 20_000;
 
-/** A diagram as a drawing. It is a stranger's: show it as a picture, in which nothing runs and nothing loads. */
+/** A diagram as a drawing. Its source is not trusted: show it as a picture, in which nothing runs and nothing loads. */
 export interface Drawing {
   readonly picture: Blob;
   readonly width: number;
   readonly height: number;
 }
 
-/** The drawings of late: what is scrolled back into view stands there at once, as tall as it was. */
+/** Recent drawings: one that is scrolled back into view is there at once, with the same height. */
 const kept = new Map<string, Drawing>();
 const mostKept = 40;
 
-/** The drawing of a diagram, if it was made before. */
+/** Returns the drawing of a diagram, if it was made before. */
 export function keptDrawing(source: string, dark: boolean): Drawing | undefined {
   return kept.get(keyOf(source, dark));
 }
 
-/** Draws a diagram. Rejects with what is wrong with it. */
+/** Draws a diagram. Rejects with its problem. */
 export async function drawDiagram(source: string, dark: boolean): Promise<Drawing> {
   const drawing = keptDrawing(source, dark) ?? (await draw(source, dark));
   kept.delete(keyOf(source, dark));

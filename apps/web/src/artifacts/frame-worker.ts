@@ -1,6 +1,9 @@
 /** A hidden frame that does work which the page itself must not do. */
 export interface FrameWorker {
-  /** Asks the frame. Rejects with its problem, and when it takes too long: the frame is then ended, and what else it was asked with it. */
+  /**
+   * Sends a request to the frame. Rejects with the frame's problem, or when it takes too long: the frame is then
+   * removed, and the next request gets a new one.
+   */
   ask(request: Readonly<Record<string, unknown>>): Promise<Readonly<Record<string, unknown>>>;
 }
 
@@ -10,12 +13,12 @@ interface Asked {
   readonly reject: (error: Error) => void;
 }
 
-/** A frame that is used no more is ended. */
+/** An unused frame is removed after this time. */
 const idleMs = 30_000;
 
 /**
- * A frame at an address of the server, without an origin and without rights but to run scripts. It is asked one thing
- * at a time, so that one that never ends takes nothing else with it.
+ * Creates a worker frame at an address of the server, without an origin and without any right except to run scripts. It
+ * gets one request at a time, so that a request that never ends fails no other.
  */
 export function frameWorker(address: string, timeLimitMs: number): FrameWorker {
   const waiting: Asked[] = [];
@@ -57,7 +60,7 @@ export function frameWorker(address: string, timeLimitMs: number): FrameWorker {
       return;
     }
     if (frame === undefined) start();
-    // Loading counts too: a frame that never comes is a failure as well.
+    // Loading counts too: a frame that never loads is a failure as well.
     timer = setTimeout(() => fail("It took too long."), timeLimitMs + (isReady ? 0 : 15_000));
     if (isReady) frame?.contentWindow?.postMessage({ ...current.request, id: 0 }, "*");
   };

@@ -1,21 +1,21 @@
 import { frameWorker } from "./frame-worker.js";
 
 const pictures = frameWorker("/frames/picture.html", 30_000);
-/** What a fetched picture may be: formats that hold pixels only. */
+/** Allowed types of a fetched picture: formats that hold pixels only. */
 const shownTypes = /^image\/(?:png|jpeg|gif|webp|avif|bmp)$/;
 
-/** Pictures that were asked for in this tab: who asked once sees them again when they scroll back. */
+/** Pictures that were requested in this tab: they are shown again without a request when they scroll back into view. */
 const kept = new Map<string, Blob>();
 const mostKept = 40;
 
-/** A picture that was fetched before. */
+/** Returns a picture that was fetched before. */
 export function keptPicture(address: string): Blob | undefined {
   return kept.get(address);
 }
 
 /**
- * Fetches a picture from elsewhere, without cookies and without a referrer. The page's own policy lets it load nothing
- * from elsewhere: a frame without an origin does, and only when this is called.
+ * Fetches a picture from another host, without cookies and without a referrer. The page's own policy forbids loading
+ * from other hosts: a frame without an origin does it, and only when this is called.
  */
 export async function fetchPicture(address: string): Promise<Blob> {
   const { picture } = await pictures.ask({ address });

@@ -8,7 +8,7 @@ import { undoCompaction } from "./undo-compaction.js";
 
 const selectCompacted = ({ meta }: ConversationState) => meta?.compactedFrom;
 
-/** The buttons that compact a conversation and take the latest compaction back. */
+/** The buttons that compact a conversation and undo the latest compaction. */
 export function CompactionControls({ conversationId }: { readonly conversationId: string }) {
   const client = useClient();
   const compactedFrom = useConversationSelector(conversationId, selectCompacted);

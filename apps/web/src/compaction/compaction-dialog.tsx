@@ -29,7 +29,7 @@ import { undoCompaction } from "./undo-compaction.js";
 
 const defaultKeep = "10";
 
-/** Sums up the older part of a conversation for the model: shows first what that covers, then does it. */
+/** Summarizes the older part of a conversation for the model: shows first what the summary covers, then writes it. */
 export function CompactionDialog({ open, onOpenChange, conversationId }: OverlayProps) {
   if (conversationId === undefined) {
     return (
@@ -154,7 +154,7 @@ const turnRuns: CompactionProblem = {
   tone: "notice",
 };
 
-/** A preview, and how many messages were to be kept in it: the field may say something else by now. */
+/** A preview, and the number of messages to keep that it was requested with: the field may have changed since. */
 interface AskedPreview extends CompactionPreview {
   readonly keepLastN: number;
 }
@@ -176,7 +176,7 @@ function usePreview(conversationId: string, keepLastN: number | undefined, isUse
       },
       enabled: settled !== undefined && settled === keepLastN && !isUseless,
       placeholderData: keepPreviousData,
-      // What it covers grows with every message.
+      // The covered range grows with every message.
       staleTime: 0,
       gcTime: 0,
       retry: false,
@@ -200,7 +200,7 @@ function useCompact(conversationId: string) {
         try {
           const params = { id: conversationId };
           const result = await client.request("POST /conversations/:id/compact", { params, body });
-          // Whoever closed the dialog still hears how it went.
+          // The dialog was closed: report the result in a note.
           if (!isShown.current) {
             showToast({
               message: `A summary stands in for ${messageCount(result.messagesSummarized)}.`,

@@ -10,12 +10,12 @@ describe("compactionProblem", () => {
     expect(compactionProblem(refused("turn_active"), 10).text).toContain("stop it");
   });
 
-  it("suggests to keep fewer messages only where that can help", () => {
+  it("suggests keeping fewer messages only where that can help", () => {
     expect(compactionProblem(refused("nothing_to_compact"), 10).text).toContain("Keep fewer");
     expect(compactionProblem(refused("nothing_to_compact"), 0).text).not.toContain("Keep fewer");
   });
 
-  it("passes on what the server says of a failure, and nothing of an error that is not the server's", () => {
+  it("shows the server's message of a failure, and nothing of an error that is not the server's", () => {
     expect(compactionProblem(refused("provider_auth"), 10)).toMatchObject({
       tone: "failure",
       text: "as the server says it",
@@ -25,7 +25,7 @@ describe("compactionProblem", () => {
 });
 
 describe("previewWords", () => {
-  it("counts what is covered and what stays", () => {
+  it("counts what is covered and what is kept", () => {
     const preview = {
       messagesSummarized: 12,
       messagesKept: 1,
@@ -42,7 +42,7 @@ describe("previewWords", () => {
     );
   });
 
-  it("says why more stay than were asked for", () => {
+  it("says why more messages are kept than requested", () => {
     expect(resultWords({ messagesSummarized: 20, messagesKept: 15 }, 10)).toBe(
       "A summary stands in for 20 messages. The newest 15 messages stay as they are, more than 10, since the calls of tools and their results are never separated.",
     );

@@ -3,15 +3,15 @@ import type { CompactionPreview, CompactionResult } from "@parley/wire";
 import { formatTokens } from "../inspector/figures/figures.js";
 import { problemText } from "../inspector/problem-text.js";
 
-/** Why a conversation cannot be compacted, and what to do about it. */
+/** The reason why a conversation cannot be compacted, and what to do about it. */
 export interface CompactionProblem {
   readonly title: string;
   readonly text: string;
-  /** `notice`: nothing is wrong, there is only nothing to do, or not now. */
+  /** `notice`: nothing is wrong, there is nothing to do, or not now. */
   readonly tone: "notice" | "failure";
 }
 
-/** An error of a compaction, its preview or its undoing in words. */
+/** Describes an error of a compaction, of its preview or of its undoing. */
 export function compactionProblem(error: unknown, keepLastN: number): CompactionProblem {
   const code = error instanceof ParleyRequestError ? error.code : undefined;
   switch (code) {
@@ -36,7 +36,7 @@ export function compactionProblem(error: unknown, keepLastN: number): Compaction
   }
 }
 
-/** Nothing is older than the messages to keep, or so little that a summary would gain nothing. */
+/** Describes that nothing is older than the messages to keep, or so little that a summary would gain nothing. */
 export function nothingOlder(keepLastN: number): CompactionProblem {
   return {
     title: "There is nothing to compact",
@@ -48,13 +48,13 @@ export function nothingOlder(keepLastN: number): CompactionProblem {
   };
 }
 
-/** What a compaction would do that was asked to keep so many messages. */
+/** Describes what a compaction would do that keeps this many messages. */
 export function previewWords(preview: CompactionPreview, keepLastN: number): string {
   const { messagesSummarized, messagesKept, estimatedTokens } = preview;
   return `A summary will stand in for ${messageCount(messagesSummarized)}, about ${formatTokens(estimatedTokens)} tokens. ${keptWords(messagesKept, keepLastN)}`;
 }
 
-/** What a compaction did that was asked to keep so many messages. */
+/** Describes what a compaction did that was requested to keep this many messages. */
 export function resultWords(
   result: Pick<CompactionResult, "messagesSummarized" | "messagesKept">,
   keepLastN: number,
@@ -72,7 +72,7 @@ function keptWords(kept: number, keepLastN: number): string {
   return `The newest ${messageCount(kept)} stay as they are${reason}.`;
 }
 
-/** `1 message`, `12 messages`. */
+/** Returns a count with its noun: `1 message`, `12 messages`. */
 export function messageCount(count: number): string {
   return count === 1 ? "1 message" : `${formatTokens(count)} messages`;
 }

@@ -2,7 +2,7 @@ import type { CoveredRangeProps } from "../app/layout/panel-props.js";
 import { RangeDialog } from "../inspector/context/range-dialog.js";
 import { rangeText } from "../inspector/context/seq-ranges.js";
 
-/** Reads the messages that a compaction's summary stands for. */
+/** Shows the messages that a compaction's summary replaces. */
 export function CoveredRange({ conversationId, covers, open, onOpenChange }: CoveredRangeProps) {
   return (
     <RangeDialog

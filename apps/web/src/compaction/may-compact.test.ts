@@ -17,16 +17,16 @@ const meta: ConversationMeta = {
   status: "idle",
 };
 
-it("knows of a short conversation that there is nothing to compact", () => {
+it("finds nothing to compact in a short conversation", () => {
   const state = { messages, meta, hasEarlier: false };
   expect([10, 4, 3, 2, 0].map((keep) => mayCompact(state, keep))).toEqual([false, false, false, true, true]);
 });
 
-it("asks where something older is not loaded", () => {
+it("asks the server if older messages are not loaded", () => {
   expect(mayCompact({ messages, meta, hasEarlier: true }, 10)).toBe(true);
 });
 
-it("leaves out what a summary in force covers, and asks where it cannot tell which one is", () => {
+it("leaves out what a summary in force covers, and asks the server if it is unclear which one is", () => {
   const compacted = { ...meta, compactedFrom: "archive" };
   const once = { messages: [...messages, summary], meta: compacted, hasEarlier: true };
   expect(mayCompact(once, 0)).toBe(false);

@@ -1,11 +1,11 @@
 import type { ConversationState } from "@parley/client";
 
-/** The fewest messages that a summary may stand for. */
+/** The fewest messages that a summary may replace. */
 const fewestCovered = 2;
 
 /**
- * Returns false where it is known without asking the server that nothing is older than the messages to keep. True where
- * there may be something, also because not all of the log is loaded here.
+ * Returns false if it is known without a request that nothing is older than the messages to keep. Returns true if there
+ * may be something, also if not all of the log is loaded here.
  */
 export function mayCompact(
   { messages, meta, hasEarlier }: Pick<ConversationState, "messages" | "meta" | "hasEarlier">,

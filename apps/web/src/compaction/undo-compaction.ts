@@ -2,7 +2,7 @@ import type { ParleyClient } from "@parley/client";
 import { showToast } from "../app/toasts.js";
 import { compactionProblem } from "./compaction-words.js";
 
-/** Takes the latest compaction back and says so. Returns whether it is gone. */
+/** Undoes the latest compaction and shows a note. Returns true if it is undone. */
 export async function undoCompaction(client: ParleyClient, conversationId: string): Promise<boolean> {
   try {
     await client.request("POST /conversations/:id/compact/undo", { params: { id: conversationId } });

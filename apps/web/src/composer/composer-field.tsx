@@ -14,20 +14,20 @@ import { inFront, readDraft, showDraft, writeDraft } from "./drafts.js";
 import { composerId } from "./focus-composer.js";
 import { isTouchKeyboard } from "./send-key.js";
 
-/** The field, for whoever holds it. */
+/** Handle of the field, for its parent component. */
 export interface ComposerFieldHandle {
-  /** Takes what was typed and empties the field. Undefined when there is nothing to send, unless files go with it. */
+  /** Returns what was typed and empties the field. Undefined if there is nothing to send, unless files go with it. */
   take(withFiles: boolean): string | undefined;
-  /** Takes a text out of what was typed. Returns false where it is not there any more. */
+  /** Removes a text from what was typed. Returns false if it is not there any more. */
   cut(text: string): boolean;
-  /** Writes a text behind what was typed, and goes there. */
+  /** Appends a text to what was typed, and moves the cursor there. */
   put(text: string): void;
   focus(): void;
 }
 
 export interface ComposerFieldProps {
   readonly ref: Ref<ComposerFieldHandle>;
-  /** Whose draft it keeps. */
+  /** Key of the draft that it keeps. */
   readonly draftKey: string;
   readonly placeholder: string;
   readonly onKey: (event: KeyboardEvent, text: string) => void;

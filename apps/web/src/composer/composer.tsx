@@ -36,11 +36,11 @@ export interface ComposerProps {
   readonly queue: QueuePayload;
   readonly pending: readonly PendingMessage[];
   readonly meta: ConversationMeta | undefined;
-  /** ArrowUp in the empty composer, when nothing waits. */
+  /** ArrowUp in the empty composer, when no message is queued. */
   readonly onEditLast: () => void;
 }
 
-/** Where messages are written. It is never locked: while a turn runs, a message queues or steers. */
+/** The field for messages. It is never locked: while a turn runs, a message queues or steers. */
 export const Composer = memo(function Composer({
   conversationId,
   handle,
@@ -63,7 +63,7 @@ export const Composer = memo(function Composer({
     const sent = takeMessage(field.current, attachments);
     if (sent === undefined) return;
     paste.forget();
-    // What a queued message was written for holds, also when the settings change before its turn comes.
+    // A queued message keeps the settings that it was written with, even if they change before its turn starts.
     const settings = running && ifBusy === "queue" ? { model, reasoningEffort } : {};
     void handle.send(sent.text, { ifBusy, messageId: newId(), files: sent.files, ...settings });
   };
@@ -113,7 +113,7 @@ export const Composer = memo(function Composer({
         left={
           <div className="flex min-w-0 items-center gap-0.5">
             <AttachButton onFiles={attachments.uploads.add} />
-            {/* On a phone, the choices of how to send take their room. */}
+            {/* On a phone, the choices of how to send take this room. */}
             <div className={running && !empty ? "max-sm:hidden" : "min-w-0"}>
               <SettingPickers conversationId={conversationId} meta={meta} />
             </div>
@@ -173,7 +173,7 @@ export function ComposerFrame({
     const element = frame.current;
     if (element === null) return;
     const { style } = document.documentElement;
-    // Notes stand above it, however tall it is.
+    // Notes are placed above the composer, at any height of it.
     const observer = new ResizeObserver(() =>
       style.setProperty("--composer-height", `${element.offsetHeight}px`),
     );
@@ -227,7 +227,7 @@ function StopButton({ onStop }: { readonly onStop: () => void }) {
   );
 }
 
-/** What the keys do while nothing runs. */
+/** Hint about the keys while no turn runs. */
 export function IdleHint() {
   return (
     <>

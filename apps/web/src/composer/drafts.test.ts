@@ -15,7 +15,7 @@ class FakeStorage {
 
 let storage: FakeStorage;
 
-/** As after a reload: the modules are new, the storage is not. */
+/** Simulates a reload: the modules are new, the storage is not. */
 async function reload() {
   vi.resetModules();
   return import("./drafts.js");
@@ -37,7 +37,7 @@ it("keeps a draft per conversation across a reload", async () => {
   expect(readDraft("c")).toBe("");
 });
 
-it("leaves nothing behind once a draft is sent", async () => {
+it("stores nothing any more once a draft is sent", async () => {
   const { readDraft, writeDraft } = await reload();
   writeDraft("a", "hello");
   writeDraft("a", "");
@@ -45,7 +45,7 @@ it("leaves nothing behind once a draft is sent", async () => {
   expect(storage.kept.size).toBe(0);
 });
 
-it("lets the oldest go when there are very many", async () => {
+it("drops the oldest when there are very many", async () => {
   const { writeDraft } = await reload();
   for (let n = 0; n < 60; n += 1) writeDraft(`c${n}`, "x");
   const { readDraft } = await reload();
@@ -79,7 +79,7 @@ it("works where storage is switched off", async () => {
   expect(readDraft("a")).toBe("hello");
 });
 
-it("takes words back in front of what was typed since, in the field that shows the draft or without one", async () => {
+it("puts text back in front of what was typed since, in the field that shows the draft or without one", async () => {
   const { putBack, readDraft, showDraft, writeDraft } = await reload();
   putBack("a", "sent");
   expect(readDraft("a")).toBe("sent");

@@ -6,17 +6,17 @@ export const newDraft = "new";
 const prefix = "parley.draft.";
 const indexKey = "parley.drafts";
 const mostDrafts = 50;
-/** What a browser keeps is little: a longer draft lives in the tab alone. */
+/** Longest draft that is stored: a browser stores little, so a longer draft is kept in the tab only. */
 const longestKept = 100_000;
 
 const inTab = new Map<string, string>();
 
-/** What was typed and not sent in a conversation; survives a reload. */
+/** Returns what was typed and not sent in a conversation; survives a reload. */
 export function readDraft(conversationId: string): string {
   return inTab.get(conversationId) ?? readStored(prefix + conversationId) ?? "";
 }
 
-/** Keeps what was typed. The oldest drafts go when there are very many. */
+/** Stores what was typed. Drops the oldest drafts when there are very many. */
 export function writeDraft(conversationId: string, text: string): void {
   const kept = readIndex().filter((id) => id !== conversationId);
   if (text === "") {
@@ -34,10 +34,10 @@ export function writeDraft(conversationId: string, text: string): void {
   writeIndex(all);
 }
 
-/** The fields that show a draft now, by its conversation. */
+/** The fields that show a draft now, by conversation. */
 const fields = new Map<string, (text: string) => void>();
 
-/** Says that a field shows a draft, and takes words that are put back. Returns a function that ends it. */
+/** Registers a field that shows a draft and receives text that is put back. Returns a function that unregisters it. */
 export function showDraft(conversationId: string, putInFront: (text: string) => void): () => void {
   fields.set(conversationId, putInFront);
   return () => {
@@ -45,14 +45,14 @@ export function showDraft(conversationId: string, putInFront: (text: string) => 
   };
 }
 
-/** Puts words back in front of what was typed since, whether the field is shown or not. */
+/** Puts text back in front of what was typed since, in the shown field or in the stored draft. */
 export function putBack(conversationId: string, text: string): void {
   const field = fields.get(conversationId);
   if (field === undefined) writeDraft(conversationId, inFront(text, readDraft(conversationId)));
   else field(text);
 }
 
-/** Words in front of others, on lines of their own. */
+/** Returns a text in front of another one, on lines of its own. */
 export function inFront(text: string, typed: string): string {
   return typed === "" ? text : `${text}\n${typed}`;
 }

@@ -8,17 +8,17 @@ import { fieldClass } from "../ui/text/text-field.js";
 import { useNewSettings } from "./new-settings.js";
 
 export interface InstructionsDialogProps {
-  /** Absent: for the conversation that begins next. */
+  /** Absent: for the next new conversation. */
   readonly conversationId?: string | undefined;
   readonly onClose: () => void;
 }
 
-/** What was typed and not saved when the dialog was closed, by conversation. */
+/** Text that was typed and not saved when the dialog was closed, by conversation. */
 const unsaved = new Map<string | undefined, string>();
 
 /**
- * The system instructions of a conversation: read and written here, in force from its next turn on. Closed without a
- * decision, it shows the next time what was typed; only Cancel throws that away.
+ * The system instructions of a conversation: read and edited here, in force from its next turn on. If the dialog is
+ * closed without a decision, it shows the unsaved text the next time; only Cancel discards it.
  */
 export function InstructionsDialog({ conversationId, onClose }: InstructionsDialogProps) {
   const client = useClient();
@@ -28,7 +28,7 @@ export function InstructionsDialog({ conversationId, onClose }: InstructionsDial
   const [typed, setTyped] = useState(kept);
   const text = saved === undefined ? undefined : (typed ?? saved);
 
-  // At once when it comes, and not when the dialog has settled: people type on.
+  // As soon as the field appears, before the dialog has settled: users keep typing.
   const focusField = useCallback((element: HTMLTextAreaElement | null) => {
     first.current = element;
     element?.focus();
@@ -71,7 +71,7 @@ export function InstructionsDialog({ conversationId, onClose }: InstructionsDial
       }}
       title="Instructions"
       initialFocus={first}
-      description="What the model is told before the conversation. Empty: the server's own."
+      description="What the model is given before the conversation. Empty: the server's own."
       actions={
         <>
           <Button tone="quiet" onClick={forget}>
@@ -115,7 +115,7 @@ export function InstructionsDialog({ conversationId, onClose }: InstructionsDial
   );
 }
 
-/** The instructions as they are in force; undefined until they have been read. */
+/** Returns the instructions that are in force; undefined until they have been read. */
 function useSavedInstructions(
   conversationId: string | undefined,
   onUnreadable: () => void,

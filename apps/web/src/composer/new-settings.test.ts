@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { readDefaults, setDefaults, takeNewSettings, useNewSettings } from "./new-settings.js";
 
-it("reads defaults, and leaves out what is none", () => {
+it("reads defaults, and leaves out invalid ones", () => {
   expect(readDefaults('{"model":"a/b","reasoningEffort":"low","instructions":"Be brief."}')).toEqual({
     model: "a/b",
     reasoningEffort: "low",

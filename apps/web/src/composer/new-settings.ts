@@ -3,7 +3,7 @@ import { create } from "zustand";
 import { efforts } from "../app/efforts.js";
 import { readStored, writeStored } from "../app/stored.js";
 
-/** What was chosen for a conversation that does not exist yet. */
+/** Settings chosen for a conversation that does not exist yet. */
 export interface NewSettings {
   readonly model: string | null;
   readonly reasoningEffort: ReasoningEffort | null;
@@ -19,7 +19,7 @@ export const useDefaultSettings = create<NewSettings>()(() => readDefaults(readS
 /** The choices for the next new conversation. */
 export const useNewSettings = create<NewSettings>()(() => useDefaultSettings.getState());
 
-/** Keeps what new conversations of this browser start with. Holds from the next one on. */
+/** Stores the settings that new conversations of this browser start with. They apply from the next one on. */
 export function setDefaults(change: Partial<NewSettings>): void {
   const next = { ...useDefaultSettings.getState(), ...change };
   const isNothing = next.model === null && next.reasoningEffort === null && next.instructions === null;
@@ -29,8 +29,8 @@ export function setDefaults(change: Partial<NewSettings>): void {
 }
 
 /**
- * Takes the choices, so that the conversation after this one starts with the defaults again. Undefined when nothing was
- * chosen.
+ * Returns the choices and resets them, so that the conversation after this one starts with the defaults again.
+ * Undefined if nothing was chosen.
  */
 export function takeNewSettings(): CreateConversationRequest | undefined {
   const { model, reasoningEffort, instructions } = useNewSettings.getState();
@@ -43,7 +43,7 @@ export function takeNewSettings(): CreateConversationRequest | undefined {
   };
 }
 
-/** Reads defaults as they were kept; what is not one is left out. */
+/** Parses stored defaults; leaves out invalid ones. */
 export function readDefaults(stored: string | null): NewSettings {
   if (stored === null) return nothing;
   let value: unknown;

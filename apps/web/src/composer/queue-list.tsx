@@ -22,7 +22,7 @@ export interface QueueListProps {
   readonly onEdit: (messageId: string | undefined) => void;
 }
 
-/** The messages that wait, in the order in which they will be delivered. */
+/** The queued messages, in the order in which they will be delivered. */
 export function QueueList({ queue, handle, running, editingId, onEdit }: QueueListProps) {
   const { messages } = queue;
   const order = useQueueOrder(messages, handle);
@@ -38,7 +38,7 @@ export function QueueList({ queue, handle, running, editingId, onEdit }: QueueLi
     if (step === 0) return;
     event.preventDefault();
     if (!order.move(id, ids.indexOf(id) + step)) return;
-    // A row that changes places loses the focus.
+    // A row that is moved loses the focus.
     requestAnimationFrame(() =>
       list.current?.querySelector<HTMLElement>(`[data-handle="${CSS.escape(id)}"]`)?.focus(),
     );
@@ -98,7 +98,7 @@ export function QueueList({ queue, handle, running, editingId, onEdit }: QueueLi
   );
 }
 
-/** How many wait, and the way on where they wait for nothing. */
+/** The number of queued messages, and a button that resumes the queue if it is paused. */
 function QueueHead({
   count,
   paused,

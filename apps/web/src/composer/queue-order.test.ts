@@ -2,20 +2,20 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { deliveryOrder, moved, movedAmong, placeBefore } from "./queue-order.js";
 
-it("names the message to stand in front of", () => {
+it("names the message to move in front of", () => {
   expect(placeBefore(["a", "b", "c"], "c", 0)).toBe("a");
   expect(placeBefore(["a", "b", "c"], "a", 1)).toBe("c");
   expect(placeBefore(["a", "b", "c"], "a", 2)).toBeNull();
 });
 
-it("asks for nothing when it would not move", () => {
+it("requests nothing if the message would not move", () => {
   expect(placeBefore(["a", "b"], "a", 0)).toBeUndefined();
   expect(placeBefore(["a", "b"], "a", -1)).toBeUndefined();
   expect(placeBefore(["a", "b"], "b", 5)).toBeUndefined();
   expect(placeBefore(["a", "b"], "x", 0)).toBeUndefined();
 });
 
-it("ends at the place that was asked for, whatever the queue", () => {
+it("ends at the requested place, whatever the queue", () => {
   fc.assert(
     fc.property(
       fc.uniqueArray(fc.string({ minLength: 1 }), { minLength: 1, maxLength: 8 }),
@@ -33,7 +33,7 @@ it("ends at the place that was asked for, whatever the queue", () => {
   );
 });
 
-it("lists what steers first, for it is delivered first", () => {
+it("lists steering messages first, because they are delivered first", () => {
   expect(
     deliveryOrder([
       { id: "a", mode: "queue" },
@@ -44,7 +44,7 @@ it("lists what steers first, for it is delivered first", () => {
   ).toEqual(["b", "d", "a", "c"]);
 });
 
-it("moves a message among its own kind, and is shown what the server makes of it", () => {
+it("moves a message among messages of its own mode, and shows the order that the server returns", () => {
   const mode = fc.constantFrom<"steer" | "queue">("steer", "queue");
   fc.assert(
     fc.property(fc.array(mode, { minLength: 1, maxLength: 8 }), fc.nat(), fc.nat(), (modes, a, b) => {

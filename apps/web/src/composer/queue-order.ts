@@ -1,18 +1,24 @@
 import type { QueuedMessage } from "@parley/wire";
 
-/** How a message that waits is delivered. */
+/** Returns the way a queued message is delivered. */
 export function modeOf({ mode }: Pick<QueuedMessage, "mode">): "steer" | "queue" {
   return mode ?? "steer";
 }
 
-/** The ids of what waits in the order of delivery: what steers goes into the running turn, or opens the next one. */
+/**
+ * Returns the ids of queued messages in the order of delivery: a steering message goes into the running turn, or opens
+ * the next one.
+ */
 export function deliveryOrder(messages: readonly Pick<QueuedMessage, "id" | "mode">[]): readonly string[] {
   const idsOf = (mode: "steer" | "queue") =>
     messages.filter((message) => modeOf(message) === mode).map(({ id }) => id);
   return [...idsOf("steer"), ...idsOf("queue")];
 }
 
-/** Where a message goes: in front of which id, or to the end with null. Undefined when it is there already. */
+/**
+ * Returns the place of a message: the id that it is put in front of, or null for the end. Undefined if it is there
+ * already.
+ */
 export function placeBefore(ids: readonly string[], id: string, to: number): string | null | undefined {
   const from = ids.indexOf(id);
   if (from < 0) return undefined;
@@ -22,7 +28,7 @@ export function placeBefore(ids: readonly string[], id: string, to: number): str
   return rest[target] ?? null;
 }
 
-/** Ids with one of them moved, as it will be once the server has done it. */
+/** Returns the ids with one of them moved, as the server will order them. */
 export function moved(ids: readonly string[], id: string, before: string | null): readonly string[] {
   const rest = ids.filter((each) => each !== id);
   const at = before === null ? rest.length : rest.indexOf(before);
@@ -30,8 +36,8 @@ export function moved(ids: readonly string[], id: string, before: string | null)
 }
 
 /**
- * Moves a message to a place among its peers, which stand next to each other in `ids`: the new order, and which peer
- * it stands in front of then, null for none. Undefined when it is there already.
+ * Moves a message to a place among its peers, which are adjacent in `ids`: returns the new order, and the peer that it
+ * is put in front of, null for none. Undefined if it is there already.
  */
 export function movedAmong(
   ids: readonly string[],

@@ -1,7 +1,7 @@
 import { BookOpen } from "lucide-react";
 import { composerId } from "./focus-composer.js";
 
-/** Stands in the place of the composer for a key that may only read. */
+/** Replaces the composer for a key that may only read. */
 export function ReadOnlyNote() {
   return (
     <section

@@ -1,6 +1,6 @@
 import type { KeyboardEvent } from "react";
 
-/** Returns true for a keyboard on the screen: its Enter makes a new line, and a button sends. */
+/** Returns true for an on-screen keyboard: its Enter makes a new line, and a button sends. */
 export function isTouchKeyboard(): boolean {
   return matchMedia("(hover: none) and (pointer: coarse)").matches;
 }

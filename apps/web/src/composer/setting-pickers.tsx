@@ -19,7 +19,7 @@ const InstructionsDialog = lazy(async () => ({
 }));
 
 export interface SettingPickersProps {
-  /** Absent: the conversation does not exist yet, and the choices are kept for it. */
+  /** Absent: the conversation does not exist yet, and the choices are stored for it. */
   readonly conversationId?: string | undefined;
   readonly meta?: ConversationMeta | undefined;
 }
@@ -29,7 +29,7 @@ const serverDefault = "";
 /** A menu with more entries has to be searched. */
 const longMenu = 10;
 
-/** Model, effort and instructions of the conversation. They hold from its next turn on. */
+/** Model, effort and instructions of the conversation. They apply from its next turn on. */
 export function SettingPickers({ conversationId, meta }: SettingPickersProps) {
   const models = useModels();
   const chosen = useNewSettings();
@@ -122,7 +122,7 @@ function ModelPicker({
   );
 }
 
-/** Nothing where an effort has no effect. */
+/** Renders nothing if an effort has no effect. */
 function EffortPicker({
   conversationId,
   meta,
@@ -177,7 +177,7 @@ function EffortPicker({
   );
 }
 
-/** A menu of models; a list that is found by typing where there are many. */
+/** A menu of models; a searchable list if there are many. */
 function ModelMenu({
   count,
   trigger,
@@ -195,7 +195,7 @@ function ModelMenu({
   );
 }
 
-/** Describes a model's context window, marked where it is assumed. */
+/** Describes a model's context window, marked if it is assumed. */
 function windowWords({ contextWindow, isWindowAssumed }: ModelInfo): string {
   const words = `${formatTokens(contextWindow)} tokens fit`;
   return isWindowAssumed === true ? `${words} (assumed)` : words;

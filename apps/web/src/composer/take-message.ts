@@ -2,7 +2,7 @@ import type { UploadInfo } from "@parley/wire";
 import type { Attachments } from "../files/use-attachments.js";
 import type { ComposerFieldHandle } from "./composer-field.js";
 
-/** Takes what was written and its files. Undefined where there is nothing to send, or a file is not ready. */
+/** Takes the written text and its files. Undefined if there is nothing to send, or a file is not ready. */
 export function takeMessage(
   field: ComposerFieldHandle | null,
   attachments: Attachments,

@@ -13,8 +13,8 @@ export interface UnsentListProps {
 }
 
 /**
- * The messages on their way to the queue: shown at once while the connection is away or when one has failed, else when it
- * takes long.
+ * The messages that are being sent to the queue: shown at once while the connection is lost or when one has failed,
+ * otherwise when sending takes long.
  */
 export function UnsentList({ pending, handle }: UnsentListProps) {
   const unsent = pending.filter(({ shownIn }) => shownIn === "queue");

@@ -18,14 +18,14 @@ export interface UnsentMessage {
   readonly files?: readonly UploadInfo[] | undefined;
 }
 
-/** Returns a function that cancels a message: its text goes to where it can be edited, or nowhere. */
+/** Returns a function that cancels a message: its text goes to where it can be edited, or is discarded. */
 function useTakeBack({ id, text, files = [] }: UnsentMessage): (to: "composer" | "nowhere") => void {
   const client = useClient();
   const { conversationId, handle } = useConversationActions();
   return (to) => {
     handle.cancel(id);
     const { meta, messages } = handle.getState();
-    // Without its first message there is no such conversation, and the text belongs to a new one.
+    // Without its first message the conversation does not exist, and the text belongs to a new one.
     const begun = meta !== undefined || messages.length > 0;
     const draftKey = begun ? conversationId : newDraft;
     if (to === "composer") {
@@ -52,7 +52,7 @@ export function TakeBackButtons({ message }: { readonly message: UnsentMessage }
   );
 }
 
-/** Says why a message was not sent, and what can be done about it. */
+/** Shows why a message was not sent, and what can be done about it. */
 export function FailedSend({
   message,
   error,
@@ -62,7 +62,7 @@ export function FailedSend({
 }) {
   const { handle } = useConversationActions();
   const expired = message.files?.some(({ expiresAt }) => expiresAt <= Date.now()) === true;
-  // Why nobody sends it any more, only the client knows.
+  // Only the client knows why it has stopped sending the message: its own text is shown.
   const { title, advice } = expired
     ? { title: "A file has expired", advice: "Edit the message and attach the file again." }
     : error?.code === "canceled"

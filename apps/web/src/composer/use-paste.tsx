@@ -20,7 +20,7 @@ export function usePaste(
   const onPaste = (event: ClipboardEvent) => {
     const data = event.clipboardData;
     const text = data.getData("text/plain");
-    // Text that was copied from a document brings a picture of itself.
+    // Text that was copied from a document comes with a picture of itself.
     if (text === "") {
       const files = filesOf(data);
       if (files.length === 0) return;
@@ -29,7 +29,7 @@ export function usePaste(
       return;
     }
     const bytes = new TextEncoder().encode(text).length;
-    // A field has line feeds alone, whatever was pasted.
+    // A field has only line feeds, whatever was pasted.
     setPasted(bytes > longPasteBytes ? { text: text.replaceAll(/\r\n?/g, "\n"), bytes } : undefined);
   };
   const accept = () => {

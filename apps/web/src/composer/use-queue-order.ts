@@ -4,18 +4,21 @@ import { type DragEvent, useEffect, useRef, useState } from "react";
 import { reportFailure } from "../app/report-failure.js";
 import { deliveryOrder, modeOf, movedAmong } from "./queue-order.js";
 
-/** The order of the messages that wait, as it is while a person changes it: shown at once, then told to the server. */
+/** Returns the order of the queued messages while a user changes it: shown at once, then sent to the server. */
 export function useQueueOrder(messages: readonly QueuedMessage[], handle: ConversationHandle) {
   const [order, setOrder] = useState<readonly string[]>();
   const [dragged, setDragged] = useState<string>();
-  /** What is dragged, and the order by then. Not a state: a quick hand drops before anything is drawn. */
+  /** The dragged message, and the current order. Not a state: a quick user drops before anything is drawn. */
   const drag = useRef<{ readonly id: string; readonly ids: readonly string[] }>(undefined);
   const [said, setSaid] = useState("");
-  // What the server says replaces what was assumed.
+  // The order of the server replaces the assumed one.
   // biome-ignore lint/correctness/useExhaustiveDependencies: with each new queue
   useEffect(() => setOrder(undefined), [messages]);
   const ids = order ?? deliveryOrder(messages);
-  /** Those that a message can change places with. What steers goes before what is queued, wherever it was put. */
+  /**
+   * The messages that a message can change places with. Steering messages stay before queued ones, wherever they are
+   * put.
+   */
   const peersOf = (id: string, among = ids) => {
     const modes = new Map(messages.map((message) => [message.id, modeOf(message)]));
     return among.filter((each) => modes.get(each) === modes.get(id));
@@ -27,7 +30,7 @@ export function useQueueOrder(messages: readonly QueuedMessage[], handle: Conver
       reportFailure("The queue was not changed", error);
     });
   };
-  /** Moves a message to a place. False where it stays. */
+  /** Moves a message to a place. Returns false if it stays. */
   const move = (id: string, to: number): boolean => {
     const step = movedAmong(ids, peersOf(id), id, to);
     if (step === undefined) return false;
@@ -36,7 +39,7 @@ export function useQueueOrder(messages: readonly QueuedMessage[], handle: Conver
     change(id, { before: step.before });
     return true;
   };
-  /** What an entry does when it, or another one over it, is dragged. */
+  /** Returns the drag handlers of an entry. */
   const dragging = (message: QueuedMessage) => ({
     onDragStart: (event: DragEvent) => {
       event.dataTransfer.effectAllowed = "move";

@@ -3,7 +3,7 @@ import { conversationPath, navigate } from "../app/router.js";
 import type { BranchPoint } from "../list/branches.js";
 import { IconButton } from "../ui/icon-button.js";
 
-/** Goes from one way that the conversation took to another: ‹ 2/3 ›. */
+/** Switches between the branches of the conversation: ‹ 2/3 ›. */
 export function BranchSwitcher({ point }: { readonly point: BranchPoint }) {
   const { conversationIds, index } = point;
   const go = (next: number) => {

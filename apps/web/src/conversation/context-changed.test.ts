@@ -23,12 +23,12 @@ describe("isContextChanged", () => {
     expect(isContextChanged({ messages: answered, meta }, true)).toBe(false);
   });
 
-  it("notices that a summary which the newest call read was taken back", () => {
+  it("notices that a summary which the newest call read was undone", () => {
     const messages = [...before, message("system", summary), message("assistant", text("On it"))];
     expect(isContextChanged({ messages }, true)).toBe(true);
   });
 
-  it("has nothing to say when a summary came and went between two calls", () => {
+  it("reports nothing when a summary was written and undone between two calls", () => {
     expect(isContextChanged({ messages: [...before, message("system", summary)] }, false)).toBe(false);
   });
 });
@@ -38,11 +38,11 @@ describe("summaryTakenBack", () => {
   const answer = { ...message("assistant", text("On it")), turnId: "t" };
   const messages = [message("user", text("Hi")), message("system", summary), answer];
 
-  it("names the answer that may have read a summary which is not in force any more", () => {
+  it("returns the answer that may have read a summary which is no longer in force", () => {
     expect(summaryTakenBack({ messages, meta })).toEqual({ id: "c", turnId: "t", messageId: "assistant" });
   });
 
-  it("has nothing to ask while the summary is in force, a turn runs, or no answer came behind it", () => {
+  it("returns nothing while the summary is in force, a turn runs, or no answer follows it", () => {
     expect(summaryTakenBack({ messages, meta: { ...meta, compactedFrom: "archive" } })).toBeUndefined();
     expect(summaryTakenBack({ messages, meta, activeTurn: { turnId: "u" } })).toBeUndefined();
     expect(summaryTakenBack({ messages: [answer, message("system", summary)], meta })).toBeUndefined();
@@ -53,7 +53,7 @@ describe("readSummary", () => {
   const call = (purpose: string | undefined, ...kinds: readonly string[]) =>
     ({ purpose, manifest: { segments: kinds.map((kind) => ({ kind })) } }) as unknown as ProviderCallInfo;
 
-  it("looks at the newest call of a step", () => {
+  it("uses the newest call of a step", () => {
     expect(readSummary([call(undefined, "messages"), call(undefined, "summary", "messages")])).toBe(true);
     expect(readSummary([call(undefined, "summary"), call(undefined, "messages")])).toBe(false);
     expect(readSummary([call(undefined, "summary"), call("compaction", "messages")])).toBe(true);

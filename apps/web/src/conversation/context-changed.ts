@@ -1,7 +1,7 @@
 import type { ConversationState, MessageState } from "@parley/client";
 import type { ProviderCallInfo } from "@parley/wire";
 
-/** Whether a summary was written, or taken back, since the newest call. */
+/** Returns true if a summary was written, or undone, since the newest call. */
 export function isContextChanged(
   state: Pick<ConversationState, "messages" | "meta">,
   newestCallHadSummary: boolean,
@@ -10,7 +10,7 @@ export function isContextChanged(
   return isInForce ? isSummaryUnread(state.messages) : newestCallHadSummary;
 }
 
-/** Whether the newest summary has been written after the newest answer. */
+/** Returns true if the newest summary was written after the newest answer. */
 export function isSummaryUnread(messages: readonly MessageState[]): boolean {
   const newest = messages.findLast(
     ({ role, parts }) => role === "assistant" || parts.some(({ chunk }) => isSummary(chunk)),
@@ -19,8 +19,8 @@ export function isSummaryUnread(messages: readonly MessageState[]): boolean {
 }
 
 /**
- * The newest answer, where a summary stands before it that is not in force: it may have read that summary, or have
- * been written after the summary was taken back. Undefined while a turn runs, for then the next count is on its way.
+ * Returns the newest answer, if a summary before it is not in force: the answer may have read that summary, or have
+ * been written after the summary was undone. Undefined while a turn runs, because its next call reports a new count.
  */
 export function summaryTakenBack(
   state: Pick<ConversationState, "messages" | "meta" | "activeTurn">,
@@ -36,7 +36,7 @@ export function summaryTakenBack(
   return { id: meta.id, turnId: answer.turnId, messageId: answer.id };
 }
 
-/** Whether the newest of the calls that steps made was sent a summary. */
+/** Returns true if the newest call of these steps included a summary. */
 export function readSummary(calls: readonly ProviderCallInfo[]): boolean {
   const newest = calls.findLast(
     ({ purpose, manifest }) => purpose !== "compaction" && manifest !== undefined,

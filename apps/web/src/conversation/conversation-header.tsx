@@ -37,13 +37,13 @@ export interface ConversationHeaderProps {
   readonly status: ConversationStatus;
   readonly contextSize: number | undefined;
   readonly contextWindow: number | undefined;
-  /** A summary was written, or taken back, since the size was reported. */
+  /** A summary was written, or undone, since the size was reported. */
   readonly contextChanged: boolean;
-  /** The conversation that this one branched off, if it is still there. */
+  /** The conversation that this one branched off, if it still exists. */
   readonly parentId: string | undefined;
 }
 
-/** The title, and what can be done with the conversation as a whole. */
+/** The title, and the actions on the conversation as a whole. */
 export const ConversationHeader = memo(function ConversationHeader({
   meta,
   status,
@@ -172,7 +172,7 @@ export const ConversationHeader = memo(function ConversationHeader({
   );
 });
 
-/** How full the model's window is; a click shows what fills it. Unknown is not shown as empty. */
+/** Shows how full the model's window is; a click shows what fills it. Unknown is not shown as empty. */
 function ContextMeter({
   size,
   window,

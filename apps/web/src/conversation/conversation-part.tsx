@@ -9,15 +9,15 @@ import { preloadMarkdown } from "./parts/answer-text.js";
 const view = loadedPart(async () => (await import("./conversation-view.js")).ConversationView);
 
 /**
- * The conversation that is shown. Its code comes after the shell; until then, what was just said is shown. Where none
- * is shown and the next one begins, its view is made ready when there is time, and drawn when it is gone to.
+ * The conversation that is shown. Its code loads after the shell; until then, the message just sent is shown. If none
+ * is shown, the view of the next conversation is rendered ahead when there is time, and drawn when the user opens it.
  */
 export function ConversationSlot({
   shown,
   isNextReady,
 }: {
   readonly shown: { readonly conversationId: string; readonly seq?: number | undefined } | undefined;
-  /** True where the view of the next conversation may be rendered ahead. */
+  /** True if the view of the next conversation may be rendered ahead. */
   readonly isNextReady: boolean;
 }) {
   const isLoaded = usePreloaded();
@@ -33,7 +33,7 @@ export function ConversationSlot({
   );
 }
 
-/** Fetches what the first answer needs while the first question is typed. True once it is there. */
+/** Fetches what the first answer needs while the first question is typed. Returns true once it is loaded. */
 function usePreloaded(): boolean {
   const [isLoaded, setLoaded] = useState(false);
   useEffect(() => {
@@ -55,12 +55,12 @@ function usePreloaded(): boolean {
 function preloadView(): Promise<boolean> {
   return view.preload().then(
     () => true,
-    // It is asked for again when there is something to show.
+    // It is requested again when there is something to show.
     () => false,
   );
 }
 
-/** Fetches what shows a conversation and what draws its answers, before there is one. */
+/** Fetches the code that shows a conversation and renders its answers, before there is one. */
 export function preloadAnswer(): void {
   void preloadView();
   preloadMarkdown();

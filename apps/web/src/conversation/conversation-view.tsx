@@ -33,7 +33,7 @@ export interface ConversationViewProps {
   readonly conversationId: string;
   /** A place in the log to show. */
   readonly seq?: number | undefined;
-  /** It does not exist yet, and nothing of it is on its way. */
+  /** It does not exist yet, and no message of it is being sent. */
   readonly isNew?: boolean | undefined;
 }
 
@@ -128,7 +128,7 @@ function useActions(
           },
         });
         if (model !== undefined) {
-          // For the turns that follow, too.
+          // For the following turns, too.
           const params = { id: conversation.id };
           await client.request("PUT /conversations/:id/model", { params, body: { model } });
         }
@@ -142,8 +142,8 @@ function useActions(
     },
     [client, conversationId],
   );
-  // A fork may stand on a compaction of the conversation that it came from, which its own data does not tell: of those
-  // it can be said only that were made here, behind the place where it left.
+  // A fork may rely on a compaction of the conversation that it came from, which its own data does not contain: undone
+  // summaries are known only if they were written here, after the place of the fork.
   const undoneBehind =
     meta !== undefined && meta.compactedFrom === undefined ? (meta.forkedAtSeq ?? 0) : undefined;
   return useMemo(

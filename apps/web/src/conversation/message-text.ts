@@ -1,7 +1,7 @@
 import type { MessageState } from "@parley/client";
 import type { FileReference } from "@parley/wire";
 
-/** The text of a message, without reasoning, tools and files. */
+/** Returns the text of a message, without reasoning, tools and files. */
 export function messageText(message: MessageState): string {
   return message.parts
     .flatMap(({ chunk }) => {
@@ -11,12 +11,12 @@ export function messageText(message: MessageState): string {
     .join("\n\n");
 }
 
-/** The files of a message, in order. */
+/** Returns the files of a message, in order. */
 export function messageFiles(message: MessageState): readonly FileReference[] {
   return message.parts.flatMap(({ chunk }) => (chunk.type === "text" ? (chunk.file ?? []) : []));
 }
 
-/** The text of several messages, as one would copy it. */
+/** Returns the text of several messages, as a user would copy it. */
 export function joinedText(messages: readonly MessageState[]): string {
   return messages
     .map(messageText)

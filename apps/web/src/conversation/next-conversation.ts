@@ -2,12 +2,12 @@ import { newId } from "../app/new-id.js";
 
 let next = newId();
 
-/** The id that the next conversation of this page will have: what shows it can be made ready before it begins. */
+/** Returns the id that the next conversation of this page will have: its view can be prepared before it starts. */
 export function nextConversationId(): string {
   return next;
 }
 
-/** The id was given to a conversation, or may have been: the next one gets another. */
+/** Makes a new id, because the last one was given to a conversation, or may have been. */
 export function renewConversationId(): void {
   next = newId();
 }

@@ -5,7 +5,10 @@ import { BigText } from "../ui/text/big-text.js";
 import { messageText } from "./message-text.js";
 import { PlainAnswer } from "./parts/answer-text.js";
 
-/** A conversation until the code that shows it is there: what was just said, and the words of the answer, if it begins so. */
+/**
+ * A conversation until the code that shows it is loaded: the message just sent, and the text of the answer, if it has
+ * started.
+ */
 export function OpeningConversation({ conversationId }: { readonly conversationId: string }) {
   const { state } = useConversation(conversationId);
   const said = state.messages.find(({ role }) => role === "user");

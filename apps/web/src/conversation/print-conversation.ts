@@ -3,10 +3,10 @@ import { create } from "zustand";
 import { reportFailure } from "../app/report-failure.js";
 import { showToast } from "../app/toasts.js";
 
-/** Whether all messages are in the document, for the printer, instead of those near the view. */
+/** True while all messages are in the document, for the printer, instead of those near the view. */
 export const usePrinting = create<{ readonly isPrinting: boolean }>()(() => ({ isPrinting: false }));
 
-/** How long what is drawn may go on changing before it is printed as it is. */
+/** Number of frames after which the page is printed even if its content still changes. */
 const mostFrames = 120;
 
 /** Loads the whole conversation, draws all of it, and opens the browser's print dialog. */
@@ -29,7 +29,7 @@ export async function printConversation(handle: ConversationHandle): Promise<voi
   }
 }
 
-/** Resolves when the height of the page has stayed the same for some frames: formulas and diagrams come late. */
+/** Resolves when the height of the page has stayed the same for some frames: formulas and diagrams are drawn late. */
 async function untilDrawn(): Promise<void> {
   let height = -1;
   let steady = 0;

@@ -4,9 +4,9 @@ import { useEffect, useState } from "react";
 import { isContextChanged, isSummaryUnread, readSummary, summaryTakenBack } from "./context-changed.js";
 
 /**
- * Whether what the model reads has changed since it was last counted. That a summary was taken back is known from
- * having seen it. Who comes later sees a summary that is not in force any more, and asks whether the newest answer
- * has read it: the log itself tells only of summaries.
+ * Returns true if the model's context has changed since it was last counted. A page that is open while a summary is
+ * undone knows that. A page that opens later finds a summary that is not in force, and asks the server whether the
+ * newest answer has read it: the log itself records only summaries.
  */
 export function useContextChanged(state: ConversationState): boolean {
   const client = useClient();
@@ -14,7 +14,7 @@ export function useContextChanged(state: ConversationState): boolean {
   const newestAnswer = state.messages.findLast(({ role }) => role === "assistant");
   const [seen, setSeen] = useState<{
     readonly compactedFrom: string | undefined;
-    /** The answer that read a summary which was taken back then. */
+    /** The answer that read a summary which was undone after it. */
     readonly undoneBehind?: string | undefined;
   }>({ compactedFrom });
   if (seen.compactedFrom !== compactedFrom) {
@@ -31,7 +31,7 @@ export function useContextChanged(state: ConversationState): boolean {
         ({ providerCalls }) => {
           if (readSummary(providerCalls)) setSeen((now) => ({ ...now, undoneBehind: messageId }));
         },
-        // What was counted last is shown.
+        // The last count is shown.
         () => undefined,
       );
     return () => abort.abort();

@@ -17,7 +17,7 @@ function focusRequest(): void {
   card?.focus();
 }
 
-/** Offers what can be done with the conversation that is shown. */
+/** Offers the commands on the conversation that is shown. */
 export function useConversationCommands(state: ConversationState, handle: ConversationHandle): void {
   const client = useClient();
   const mayWrite = useMayWrite();
@@ -81,7 +81,7 @@ export function useConversationCommands(state: ConversationState, handle: Conver
         id: "find",
         title: "Find in this conversation",
         group: "Conversation",
-        // While the bar is open the browser's own search takes these keys: pressed twice, they open that one.
+        // While the bar is open these keys are left to the browser's own search: pressed twice, they open that one.
         ...(isFinding ? {} : { keys: "Mod+F" }),
         keywords: ["search", "text"],
         run: openFind,
@@ -102,7 +102,7 @@ export function useConversationCommands(state: ConversationState, handle: Conver
               group: "Conversation",
               keys: "Escape",
               run: () => {
-                // Esc closes what is innermost: an open panel, and only then the turn.
+                // Esc closes the innermost: first an open panel, and only then does it stop the turn.
                 if (useLayout.getState().inspectorOpen) closeInspector();
                 else handle.stop().catch((error: unknown) => reportFailure("Not stopped", error));
               },

@@ -10,7 +10,7 @@ export interface AttachButtonProps {
   readonly size?: "small" | "normal";
 }
 
-/** Opens the file picker. What the server takes is said before anything is chosen. */
+/** Opens the file picker. The server's limits are shown before a file is chosen. */
 export function AttachButton({ onFiles, label = "Attach files", size = "small" }: AttachButtonProps) {
   const input = useRef<HTMLInputElement>(null);
   const bounds = fileBounds();

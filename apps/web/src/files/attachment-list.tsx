@@ -10,9 +10,9 @@ import { Picture } from "./picture.js";
 export interface AttachmentListProps {
   readonly uploads: Uploads;
   readonly list: readonly Upload[];
-  /** Why they were not sent. */
+  /** The reason why they were not sent. */
   readonly problem: string | undefined;
-  /** Called when a file was removed, whose button had the focus. */
+  /** Called when a file was removed whose button had the focus. */
   readonly onRemoved: () => void;
 }
 

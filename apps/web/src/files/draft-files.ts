@@ -5,13 +5,13 @@ import { useAccess } from "../app/access/access.js";
 import { readStored, writeStored } from "../app/stored.js";
 
 const key = "parley.draft-files";
-/** Files that expired so long ago are not worth a word any more. */
+/** Files that expired longer ago are not mentioned any more. */
 const forgottenAfterMs = 7 * 24 * 60 * 60_000;
 
-/** The uploads of drafts. They go on while their conversation is not shown. */
+/** The uploads of drafts. They continue while their conversation is not shown. */
 const lists = new Map<string, Uploads>();
 
-/** The files of a draft: those that were uploaded survive a reload, as long as the server keeps them. */
+/** Returns the files of a draft: uploaded ones survive a reload, as long as the server keeps them. */
 export function draftUploads(client: ParleyClient, draftKey: string): Uploads {
   const known = lists.get(draftKey);
   if (known !== undefined) return known;
@@ -26,7 +26,7 @@ export function draftUploads(client: ParleyClient, draftKey: string): Uploads {
   return uploads;
 }
 
-/** The bounds of files, as the server has said. */
+/** Returns the limits of files, as the server has reported them. */
 export function fileBounds() {
   const access = useAccess.getState();
   return access.phase === "granted" ? access.me.files : undefined;

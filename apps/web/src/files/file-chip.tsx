@@ -30,7 +30,7 @@ export function FileIcon({ mediaType }: { readonly mediaType: string }) {
   );
 }
 
-/** The name of a file, in one line, with its ending in sight. */
+/** The name of a file, in one line, with its extension visible. */
 export function FileName({
   name,
   className,
@@ -51,7 +51,7 @@ export function FileName({
 export interface FileChipProps {
   readonly name: string | undefined;
   readonly mediaType: string;
-  /** A second line, as its size. */
+  /** A second line, such as its size. */
   readonly note: ReactNode;
   /** Shown in place of the icon. */
   readonly picture?: ReactNode;
@@ -60,7 +60,7 @@ export interface FileChipProps {
   readonly children?: ReactNode;
 }
 
-/** A file as a small card: what it is, and what can be done with it. */
+/** A file as a small card: its kind, and its actions. */
 export function FileChip({
   name,
   mediaType,

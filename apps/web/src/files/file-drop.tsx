@@ -5,10 +5,10 @@ import { showToast } from "../app/toasts.js";
 /** Takes files. */
 type TakeFiles = (files: readonly File[]) => void;
 
-/** The receivers of files that are dropped on the page: the newest one that is shown takes them. */
+/** The receivers of files that are dropped on the page: the newest one that is shown receives them. */
 const targets: TakeFiles[] = [];
 
-/** Lets a component take the files that are dropped anywhere on the page, while it is shown. */
+/** Lets a component receive the files that are dropped anywhere on the page, while it is shown. */
 export function useDropTarget(take: TakeFiles): void {
   useEffect(() => {
     targets.push(take);
@@ -18,7 +18,7 @@ export function useDropTarget(take: TakeFiles): void {
   }, [take]);
 }
 
-/** The files of a drop or of the clipboard. Folders are left out, which is said. */
+/** Returns the files of a drop or of the clipboard. Folders are left out, and a note reports that. */
 export function filesOf(data: DataTransfer): readonly File[] {
   const items = [...data.items].filter(({ kind }) => kind === "file");
   const isFolder = (item: DataTransferItem) => item.webkitGetAsEntry?.()?.isDirectory === true;
@@ -28,8 +28,8 @@ export function filesOf(data: DataTransfer): readonly File[] {
 }
 
 /**
- * Takes files that are dropped anywhere. A browser would leave the page for a file that nobody takes, so it is kept from
- * that wherever the file falls.
+ * Receives files that are dropped anywhere. A browser would leave the page for a file without a receiver, so that is
+ * prevented wherever the file is dropped.
  */
 export function FileDropLayer() {
   const [over, setOver] = useState(false);
@@ -43,7 +43,7 @@ export function FileDropLayer() {
       setOver(isTaken);
     };
     const onLeave = (event: DragEvent) => {
-      // Only the one that leaves the page itself has nothing that it goes to.
+      // Only the event that leaves the page itself has no related target.
       if (event.relatedTarget === null) setOver(false);
     };
     const onDrop = (event: DragEvent) => {

@@ -5,14 +5,14 @@ import { visibleRuns } from "../input/visible-text.js";
 const pictureType = /^image\/(?:png|jpeg|gif|webp|avif|bmp)$/;
 /** Types of pictures that the server makes thumbnails of. */
 const thumbnailType = /^image\/(?:png|jpeg|webp)$/;
-/** Larger pictures are drawn only on demand, unless there is a thumbnail. */
+/** Larger pictures are drawn only on request, unless there is a thumbnail. */
 const mostShownBytes = 10_000_000;
 /** The server makes no thumbnails of larger ones, and smaller ones need none. */
 const mostThumbnailBytes = 32 * 2 ** 20;
 const leastThumbnailBytes = 60_000;
 const mostShownName = 300;
 
-/** Returns true for a file that is drawn where it stands. */
+/** Returns true for a file that is drawn in place. */
 export function isPicture({ mediaType, size }: Pick<FileOfMessage, "mediaType" | "size">): boolean {
   return pictureType.test(mediaType) && (size <= mostShownBytes || hasThumbnail({ mediaType, size }));
 }
@@ -26,7 +26,9 @@ export function hasFullView({ mediaType }: Pick<FileOfMessage, "mediaType">): bo
   return pictureType.test(mediaType);
 }
 
-/** Returns the addresses of a small form of a picture, best first: a broken one has no thumbnail, and is shown as it is. */
+/**
+ * Returns the addresses of a small form of a picture, best first: a broken one has no thumbnail, and is shown as it is.
+ */
 export function thumbnailAddresses(conversationId: string, file: FileOfMessage): readonly string[] {
   const address = isPicture(file) ? fileAddress(conversationId, file) : undefined;
   if (address === undefined) return [];
@@ -34,7 +36,7 @@ export function thumbnailAddresses(conversationId: string, file: FileOfMessage):
   return hasThumbnail(file) ? [`${address}?variant=thumbnail`, ...whole] : whole;
 }
 
-/** A name in which every character can be seen, of a bounded length. */
+/** Returns a name in which every character is visible, of a bounded length. */
 export function shownName(name: string | undefined): string {
   const seen = visibleRuns((name ?? "file").slice(0, mostShownName))
     .map((run) => ("text" in run ? run.text : "\uFFFD"))
@@ -43,7 +45,7 @@ export function shownName(name: string | undefined): string {
   return seen.trim() === "" ? "file" : seen;
 }
 
-/** A name in two parts, of which the second one, with the ending, is never cut off. */
+/** Splits a name into two parts; the second one, with the extension, is never cut off. */
 export function splitName(name: string): readonly [start: string, end: string] {
   const characters = [...name];
   if (characters.length <= 20) return [name, ""];
@@ -60,7 +62,7 @@ const kinds: readonly (readonly [RegExp, string])[] = [
   [/^text\//, "Text"],
 ];
 
-/** The kind of a file in a word. */
+/** Returns the kind of a file in one word. */
 export function kindWord(mediaType: string): string {
   return kinds.find(([pattern]) => pattern.test(mediaType))?.[1] ?? "File";
 }

@@ -3,7 +3,7 @@ import type { FileReference } from "@parley/wire";
 import { Paperclip } from "lucide-react";
 import { FileName } from "./file-chip.js";
 
-/** The files of a message that is on its way, by their names. */
+/** The files of a message that is being sent, by their names. */
 export function FileNames({
   files = [],
 }: {

@@ -14,7 +14,7 @@ export interface PictureDialogProps {
   readonly onClose: () => void;
 }
 
-/** A picture as large as the window. Esc and a click beside it close it, and the focus goes back. */
+/** A picture as large as the window. Esc and a click beside it close it, and the focus returns. */
 export function PictureDialog({ file, address, onClose }: PictureDialogProps) {
   const name = shownName(file.name);
   return (

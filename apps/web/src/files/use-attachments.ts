@@ -9,13 +9,13 @@ import { useDropTarget } from "./file-drop.js";
 export interface Attachments {
   readonly uploads: Uploads;
   readonly list: readonly Upload[];
-  /** Why they were not sent, since that was tried. */
+  /** The reason why they were not sent, since the attempt. */
   readonly problem: string | undefined;
-  /** Takes the files, to be sent. Undefined where one of them is not ready; `problem` says so. */
+  /** Takes the files, to be sent. Undefined if one of them is not ready; `problem` has the reason. */
   take(): readonly UploadInfo[] | undefined;
 }
 
-/** The files of a draft. What is dropped on the page is added to them. */
+/** Returns the files of a draft. Files that are dropped on the page are added to them. */
 export function useAttachments(draftKey: string): Attachments {
   const client = useClient();
   const uploads = draftUploads(client, draftKey);
@@ -24,7 +24,7 @@ export function useAttachments(draftKey: string): Attachments {
   return useSendable(uploads, list);
 }
 
-/** A list of uploads as something to send. */
+/** Returns a list of uploads as attachments to send. */
 export function useSendable(uploads: Uploads, list: readonly Upload[]): Attachments {
   const [said, setSaid] = useState<string>();
   return {
@@ -39,7 +39,7 @@ export function useSendable(uploads: Uploads, list: readonly Upload[]): Attachme
   };
 }
 
-/** Why files cannot be sent yet. */
+/** Returns the reason why files cannot be sent yet. */
 function problemOf(list: readonly Upload[]): string | undefined {
   if (list.some(({ status }) => status === "failed"))
     return "Not sent: a file was not uploaded. Retry it or remove it.";

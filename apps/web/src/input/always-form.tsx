@@ -12,7 +12,7 @@ interface AlwaysFormProps {
   readonly onAllow: (scope: GrantScope) => void;
 }
 
-/** Lets an approval stand for later calls, with its reach spelled out. */
+/** Extends an approval to later calls, with its scope spelled out. */
 export function AlwaysForm({ open, onBack, onAllow }: AlwaysFormProps) {
   const { details, isSending, lacks } = open;
   const { requestId, toolName, argumentsText } = details;
@@ -34,7 +34,7 @@ export function AlwaysForm({ open, onBack, onAllow }: AlwaysFormProps) {
       />
       {where === undefined ? (
         <p className="text-xs text-faint">
-          It stands for any arguments: these ones cannot be told apart by a pattern.
+          It stands for any arguments: these ones cannot be matched by a pattern.
         </p>
       ) : (
         <Choices

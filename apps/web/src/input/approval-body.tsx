@@ -58,7 +58,7 @@ export function ApprovalBody({ open }: { readonly open: OpenRequest }) {
   );
 }
 
-/** Says that an approval also stands for later calls, where the tool asks only once in each conversation. */
+/** Shows that an approval also applies to later calls, if the tool asks only once in each conversation. */
 function Remembered({
   conversationId,
   requestId,

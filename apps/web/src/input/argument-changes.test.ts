@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { argumentChanges, parseArguments, wherePattern } from "./argument-changes.js";
 
 describe("changes of arguments", () => {
-  it("name what differs, as deep as it lies", () => {
+  it("lists the differences, as deep as they are", () => {
     const before = { to: "a@x", amount: 3, tags: ["a", "b"], deep: { kept: 1, gone: null }, list: [1] };
     const after = { to: "b@x", amount: 3, tags: ["a", "c"], deep: { kept: 1, fresh: {} }, list: [1, 2] };
     expect(argumentChanges(before, after)).toEqual([
@@ -16,7 +16,7 @@ describe("changes of arguments", () => {
     expect(argumentChanges("a", { a: 1 })).toEqual([{ path: "", before: "a", after: { a: 1 } }]);
   });
 
-  it("take names of a model as names", () => {
+  it("treats names from a model as names", () => {
     const before = parseArguments('{"__proto__": {"x": 1}, "constructor": 1}') ?? null;
     const after = parseArguments('{"__proto__": {"x": 2}, "toString": 1}') ?? null;
     expect(argumentChanges(before, after)).toEqual([
@@ -29,7 +29,7 @@ describe("changes of arguments", () => {
 });
 
 describe("the pattern of a standing approval", () => {
-  it("stands for these values alone, or there is none", () => {
+  it("matches these values only, or does not exist", () => {
     expect(wherePattern({ to: "a@x", amount: 3, deep: { q: "*" } })).toEqual({
       to: "a@x",
       amount: 3,

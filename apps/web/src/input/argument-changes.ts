@@ -1,14 +1,14 @@
 import type { JsonValue } from "@parley/wire";
 
-/** One difference between two sets of arguments. Absent: there was none, or there is none any more. */
+/** One difference between two sets of arguments. Absent: there was no value, or there is none any more. */
 export interface ArgumentChange {
-  /** Names and places from the outside in, as `items[2].name`. Empty: the whole value. */
+  /** Names and indexes from the outside in, such as `items[2].name`. Empty: the whole value. */
   readonly path: string;
   readonly before?: JsonValue;
   readonly after?: JsonValue;
 }
 
-/** Lists where two values differ, each as deep as the difference lies. */
+/** Lists the differences of two values, each as deep as it is. */
 export function argumentChanges(before: JsonValue, after: JsonValue, path = ""): readonly ArgumentChange[] {
   if (before === after) return [];
   if (Array.isArray(before) && Array.isArray(after) && before.length === after.length) {
@@ -29,7 +29,7 @@ export function argumentChanges(before: JsonValue, after: JsonValue, path = ""):
   return [{ path, before, after }];
 }
 
-/** Reads the arguments of a call; undefined where they are no JSON. */
+/** Parses the arguments of a call; undefined if they are not JSON. */
 export function parseArguments(text: string): JsonValue | undefined {
   try {
     return JSON.parse(text) as JsonValue;
@@ -44,8 +44,8 @@ export function isRecord(value: JsonValue | undefined): value is { readonly [nam
 }
 
 /**
- * The pattern that stands for calls with these values, for a standing approval; undefined where none can: a `*` in a
- * text would stand for any characters, and a point in a name for a path.
+ * Returns the pattern that matches calls with these values, for a standing approval; undefined if none can: a `*` in a
+ * text would match any characters, and a dot in a name would be a path.
  */
 export function wherePattern(value: JsonValue | undefined): Readonly<Record<string, JsonValue>> | undefined {
   if (!isRecord(value)) return undefined;

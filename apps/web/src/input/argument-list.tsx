@@ -5,10 +5,10 @@ import { BigText } from "../ui/text/big-text.js";
 import { type ArgumentChange, isRecord, parseArguments } from "./argument-changes.js";
 import { DataText, drawData } from "./data-text.js";
 
-/** More arguments than this are folded away at first. */
+/** Further arguments are folded at first. */
 const shownAtFirst = 12;
 
-/** What a tool would be called with, as a form to read: a name and a value each, all of it as data. */
+/** The arguments that a tool would be called with, as a form to read: a name and a value each, all of it as data. */
 export function ArgumentList({ argumentsText }: { readonly argumentsText: string }) {
   const value = useMemo(() => parseArguments(argumentsText), [argumentsText]);
   const [isWhole, setWhole] = useState(false);
@@ -47,7 +47,7 @@ export function ArgumentList({ argumentsText }: { readonly argumentsText: string
   );
 }
 
-/** A value of a model: long ones are folded, unseen characters shown. */
+/** A value from a model: long ones are folded, invisible characters shown. */
 function DataBox({ text, className }: { readonly text: string; readonly className?: string }) {
   return (
     <BigText
@@ -79,7 +79,7 @@ function kindOf(value: JsonValue): string {
   }
 }
 
-/** What a person changed, value by value. */
+/** Changes that a person made, value by value. */
 export function ChangeList({ changes }: { readonly changes: readonly ArgumentChange[] }) {
   const shown = changes.slice(0, 30);
   return (

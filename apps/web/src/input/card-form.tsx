@@ -12,11 +12,11 @@ export interface KeyButtonProps {
   readonly children: ReactNode;
 }
 
-/** A button of a card that a letter presses too. */
+/** A button of a card that can be pressed by a letter too. */
 export function KeyButton({ letter, tone, onClick, children, ...rest }: KeyButtonProps) {
   const isLetter = letter.length === 1;
   const press = (event: MouseEvent<HTMLButtonElement>) => {
-    // What leads back is gone with its form: the focus stays in the card.
+    // The back button is removed with its form: the focus stays in the card.
     if (!isLetter) event.currentTarget.closest<HTMLElement>("[data-request]")?.focus();
     onClick();
   };
@@ -34,7 +34,7 @@ export function KeyButton({ letter, tone, onClick, children, ...rest }: KeyButto
   );
 }
 
-/** A form inside a card. The focus goes to its first field when it was opened by a button, which is gone then. */
+/** A form inside a card. Its first field gets the focus when it was opened by a button, which is removed then. */
 export function CardForm({
   label,
   takesFocus = false,
@@ -47,7 +47,7 @@ export function CardForm({
   readonly children: ReactNode;
 }) {
   const form = useRef<HTMLFormElement>(null);
-  // Before anything is drawn: people type on.
+  // Before anything is drawn: users keep typing.
   // biome-ignore lint/correctness/useExhaustiveDependencies: only when it is opened
   useLayoutEffect(() => {
     const { activeElement: active, body } = document;

@@ -1,12 +1,12 @@
 import { Fragment } from "react";
 import { codePointName, codePointWords, visibleRuns } from "./visible-text.js";
 
-/** Text of a model or of a tool, as data: characters that are not seen are shown by their code point. */
+/** Text from a model or from a tool, as data: invisible characters are shown by their code point. */
 export function DataText({ text }: { readonly text: string }) {
   return <bdi>{drawData(text)}</bdi>;
 }
 
-/** Draws a piece of a text, each unseen character as a mark. */
+/** Draws a piece of a text, each invisible character as a mark. */
 export function drawData(text: string): React.ReactNode {
   return visibleRuns(text).map((run, index) =>
     "text" in run ? (

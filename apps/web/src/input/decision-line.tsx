@@ -7,7 +7,7 @@ import { ChangeList } from "./argument-list.js";
 import { DataText, drawData } from "./data-text.js";
 import { decisionWords, scopeWords } from "./decision-words.js";
 
-/** The decision on a call: which, whose, when, and what came with it. */
+/** The decision on a call: its outcome, actor, time, and details. */
 export function DecisionLine({
   input,
   argumentsText,
@@ -47,7 +47,7 @@ export function DecisionLine({
   );
 }
 
-/** Whoever decided, as far as a person can know them. */
+/** Returns the name of the actor that decided, as far as a user can know it. */
 function actorName({ owner, label }: InputActor): string {
   return (label === undefined ? owner : `${owner} (key ${label}…)`).slice(0, 200);
 }

@@ -15,7 +15,7 @@ const entry = (more: Partial<InputResponseEntry>): InputResponseEntry => ({
 const outcome = (more: Partial<InputResponseEntry>) => decisionWords(entry(more)).outcome;
 
 describe("a decision in words", () => {
-  it("says what was decided, and when nobody did", () => {
+  it("describes what was decided, and that no decision was made", () => {
     expect(outcome({})).toBe("Allowed");
     expect(outcome({ argumentsText: "{}" })).toBe("Allowed with changes");
     expect(outcome({ decision: "deny" })).toBe("Denied");

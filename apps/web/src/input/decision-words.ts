@@ -1,9 +1,9 @@
 import type { GrantScope, InputKind, InputResponseEntry, OpenUnion } from "@parley/wire";
 
-/** A decision in words: the outcome, and whoever is behind it. */
+/** The outcome of a decision in words, and whether an actor made it. */
 export interface DecisionWords {
   readonly outcome: string;
-  /** Nobody decided: why it ended. */
+  /** The request ended without a decision; the outcome is the reason. */
   readonly isUndecided: boolean;
 }
 
@@ -23,7 +23,7 @@ const ends: Readonly<Record<string, string>> = {
 
 const refusals: Readonly<Record<string, string>> = { question: "Declined", "tool-output": "Not run" };
 
-/** Puts a decision on a request of some kind into words. */
+/** Describes a decision on a request of some kind. */
 export function decisionWords(
   response: InputResponseEntry,
   kind: OpenUnion<InputKind> = "approval",
@@ -40,21 +40,21 @@ export function decisionWords(
   return { outcome: failed ?? `${known}${changed}`, isUndecided: false };
 }
 
-/** The reach of a standing approval, spelled out. */
+/** Describes the scope of a standing approval. */
 export function scopeWords({ in: place, where }: GrantScope): string {
   const calls = where === undefined ? "any arguments" : "these values";
   return `with ${calls}, ${place === "owner" ? "in all your conversations" : "in this conversation"}`;
 }
 
-/** The tool by which a model asks. Others ask while they run. */
+/** The tool by which a model asks. Other tools ask while they run. */
 const askUser = "ask_user";
 
-/** Returns true for a question of the model itself: its tool is no news to anybody. */
+/** Returns true for a question of the model itself: the name of its tool tells the user nothing. */
 export function isModelsQuestion(kind: OpenUnion<InputKind>, toolName: string): boolean {
   return kind === "question" && toolName === askUser;
 }
 
-/** The title of a request: what is wanted of whom. */
+/** Returns the title of a request: what is asked for, and from whom. */
 export function requestTitle(kind: OpenUnion<InputKind>, toolName: string): string {
   if (isModelsQuestion(kind, toolName)) return "The assistant asks you";
   if (kind === "question") return "A tool asks you";

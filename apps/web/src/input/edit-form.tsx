@@ -12,7 +12,7 @@ const wholeField: FormField = { key: "[]", path: [], kind: "json", required: tru
 interface EditFormProps {
   readonly open: OpenRequest;
   readonly onBack: () => void;
-  /** The arguments as changed; undefined when they are what they were. */
+  /** The changed arguments; undefined if they are unchanged. */
   readonly onAllow: (argumentsText: string | undefined) => void;
 }
 
@@ -61,7 +61,9 @@ export function EditForm({ open, onBack, onAllow }: EditFormProps) {
       <div aria-live="polite">
         {changes.length > 0 && (
           <>
-            <p className="mb-1.5 text-xs font-medium text-faint">Your changes; the model is told of them</p>
+            <p className="mb-1.5 text-xs font-medium text-faint">
+              Your changes; the model is informed of them
+            </p>
             <ChangeList changes={changes} />
           </>
         )}

@@ -40,7 +40,7 @@ interface FieldProps {
   readonly field: FormField;
   readonly name: string;
   readonly isFirst: boolean;
-  /** Its name is shown; the one field of a whole is named by what stands above it. */
+  /** Its name is shown; the only field of a whole value is named by the text above it. */
   readonly isNamed: boolean;
   readonly typed: string;
   readonly problem: string | undefined;
@@ -159,7 +159,7 @@ function choiceText(choice: JsonValue): string {
   return (typeof choice === "string" ? choice : JSON.stringify(choice)).slice(0, 300);
 }
 
-/** Lines of a text, up to as many as a field shows. */
+/** Returns the number of lines of a text, up to as many as a field shows. */
 function lineCount(text: string): number {
   let count = 1;
   for (let at = text.indexOf("\n"); at !== -1 && count < 12; at = text.indexOf("\n", at + 1)) count += 1;

@@ -47,7 +47,7 @@ describe("a form from a schema", () => {
     expect(kinds({ type: "object" })).toEqual(["json"]);
   });
 
-  it("gives a value of that form", () => {
+  it("returns a value of that form", () => {
     const typed = {
       name: "Ada",
       people: "2",
@@ -69,7 +69,7 @@ describe("a form from a schema", () => {
     expect(fill({ type: "boolean" }, { "": "true" })).toBe(true);
   });
 
-  it("says what is wrong, field by field", () => {
+  it("reports problems field by field", () => {
     expect(fill(trip, { name: "A", people: "1.5", stops: "x" })).toEqual({
       name: "This has to be at least 2 characters.",
       people: "This has to be a whole number.",
@@ -84,7 +84,7 @@ describe("a form from a schema", () => {
 });
 
 describe("a form of arguments", () => {
-  it("gives the same arguments back when nothing is typed", () => {
+  it("returns the same arguments if nothing is typed", () => {
     const value = JSON.parse(
       '{"to": "", "n": 1.5, "ok": false, "none": null, "__proto__": {"x": "y"}, "list": [1, {"a": 2}]}',
     );

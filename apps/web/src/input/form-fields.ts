@@ -1,17 +1,17 @@
 import type { JsonObject, JsonValue } from "@parley/wire";
 import { isRecord } from "./argument-changes.js";
 
-/** Form of one value. `json`: whatever has no field of its own is written as JSON. */
+/** Kind of a field. `json`: a value without a field kind of its own is written as JSON. */
 export type FieldKind = "text" | "number" | "integer" | "yes-no" | "choice" | "json";
 
 /** One field of a form. */
 export interface FormField {
   /** Unique in its form. */
   readonly key: string;
-  /** Where the value stands in the whole, from the outside in. Empty: it is the whole. */
+  /** Path of the value in the whole, from the outside in. Empty: it is the whole. */
   readonly path: readonly string[];
   readonly kind: FieldKind;
-  /** Left empty, it is a mistake. Otherwise the value is left out. */
+  /** True: an empty field is an error. False: its value is left out. */
   readonly required: boolean;
   /** An empty text is a value. */
   readonly mayBeEmpty: boolean;
@@ -23,20 +23,20 @@ export interface FormField {
   readonly most?: number;
 }
 
-/** What was typed, by field. A choice is kept as its place among the choices. */
+/** Typed text by field. A choice is kept as its index among the choices. */
 export type FormDraft = Readonly<Record<string, string>>;
 
-/** The value of a form, or what is wrong with its fields. */
+/** The value of a form, or the problems of its fields. */
 export type FormReading =
   | { readonly ok: true; readonly value: JsonValue }
   | { readonly ok: false; readonly problems: Readonly<Record<string, string>> };
 
-/** Objects within objects have fields of their own down to here; deeper ones are written as JSON. */
+/** Nested objects have fields of their own down to this depth; deeper ones are written as JSON. */
 const deepest = 3;
-/** An object with more members than this is written as JSON. */
+/** An object with more members is written as JSON. */
 const mostFields = 40;
 
-/** The fields for an answer that a JSON Schema describes. */
+/** Returns the fields for an answer that a JSON Schema describes. */
 export function fieldsOfSchema(schema: JsonObject | undefined): readonly FormField[] {
   return fieldsAt(schema ?? { type: "string" }, [], true);
 }
@@ -55,7 +55,7 @@ function fieldsAt(schema: JsonValue | undefined, path: readonly string[], requir
   if (type === "object" && isRecord(properties) && path.length < deepest) {
     const names = Object.keys(properties);
     const needed = Array.isArray(schema.required) ? schema.required : [];
-    // What an optional object needs is needed only if there is one: a form cannot say so.
+    // The required members of an optional object are required only if it is present, which a form cannot express.
     if (names.length > 0 && names.length <= mostFields && (required || needed.length === 0)) {
       return names.flatMap((name) => fieldsAt(properties[name], [...path, name], needed.includes(name)));
     }
@@ -82,7 +82,7 @@ function bounds(schema: JsonObject, low: string, high: string): { least?: number
   };
 }
 
-/** The fields by which a value can be changed, as it is made. */
+/** Returns the fields for editing a value, by its structure. */
 export function fieldsOfValue(value: JsonValue, path: readonly string[] = []): readonly FormField[] {
   const base = { key: JSON.stringify(path), path, required: true, mayBeEmpty: true };
   if (typeof value === "string") return [{ ...base, kind: "text" }];
@@ -97,7 +97,7 @@ export function fieldsOfValue(value: JsonValue, path: readonly string[] = []): r
   return [{ ...base, kind: "json" }];
 }
 
-/** The draft of a form before anything is typed: empty, or with the parts of a value. */
+/** Returns the draft of a form before anything is typed: empty, or with the parts of a value. */
 export function draftOf(fields: readonly FormField[], value?: JsonValue): FormDraft {
   return Object.fromEntries(
     fields.map((field) => {
@@ -115,7 +115,7 @@ function textOfPart(kind: FieldKind, part: JsonValue): string {
   return typeof part === "string" ? part : JSON.stringify(part);
 }
 
-/** Reads what was typed. The server checks the whole once more, by its own rules. */
+/** Reads what was typed. The server checks the whole value again, by its own rules. */
 export function readDraft(fields: readonly FormField[], draft: FormDraft): FormReading {
   const problems: Record<string, string> = {};
   let whole: JsonValue | undefined;

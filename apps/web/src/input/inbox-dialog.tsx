@@ -13,7 +13,7 @@ import { RequestCard } from "./request-card.js";
 import { detailsOfPending } from "./request-details.js";
 import { focusOtherRequest } from "./request-part.js";
 
-/** Everything that waits for a person, over all conversations, to be decided right here. */
+/** All requests that wait for a person, from all conversations, to be decided here. */
 export function InboxDialog({ open, onOpenChange }: OverlayProps) {
   const { state, inbox } = useInbox();
   const { requests, phase, hasMore, error } = state;

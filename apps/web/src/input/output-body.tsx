@@ -7,7 +7,9 @@ import { ArgumentList } from "./argument-list.js";
 import { CardForm, DenyForm, KeyButton } from "./card-form.js";
 import { type OpenRequest, useKept } from "./use-request.js";
 
-/** A call of a tool that runs in the caller's program: that program is waited for, and a person can stand in for it. */
+/**
+ * A call of a tool that runs in the caller's program: the turn waits for that program, and a user can answer instead.
+ */
 export function OutputBody({ open }: { readonly open: OpenRequest }) {
   const { details, isSending, lacks, respond } = open;
   const { requestId, argumentsText } = details;
@@ -77,7 +79,7 @@ export function OutputBody({ open }: { readonly open: OpenRequest }) {
   );
 }
 
-/** JSON where it is some, else the text itself. */
+/** Parses JSON; returns the text itself if it is not JSON. */
 function outputOf(typed: string): JsonValue {
   return parseArguments(typed) ?? typed;
 }

@@ -15,20 +15,20 @@ import { type OpenRequest, useOpenRequest } from "./use-request.js";
 
 export interface RequestCardProps {
   readonly request: RequestDetails;
-  /** Called when a decision of this card is in force and the focus, which was in it, has to go elsewhere. */
+  /** Called when a decision of this card is in force and the focus, which was in it, has to move elsewhere. */
   readonly onDecided?: ((requestId: string) => void) | undefined;
-  /** What stands above the title, such as a link to the conversation. */
+  /** Content above the title, such as a link to the conversation. */
   readonly above?: ReactNode;
-  /** The element of its title, by what it stands in. */
+  /** The element of its title, by where the card is. */
   readonly heading?: "h2" | "h3";
 }
 
-/** A call that waits: what it is, and the ways to answer it. */
+/** A waiting call: its details, and the ways to answer it. */
 export function RequestCard({ request, onDecided, above, heading: Heading = "h2" }: RequestCardProps) {
   const id = useId();
   const card = useRef<HTMLElement>(null);
   const open = useOpenRequest(request, () => {
-    // Its buttons are about to go, and the focus with them.
+    // Its buttons are about to be removed, and the focus with them.
     const hadFocus = card.current?.contains(document.activeElement) ?? false;
     return () => {
       if (hadFocus) onDecided?.(request.requestId);
@@ -109,7 +109,7 @@ export function RequestCard({ request, onDecided, above, heading: Heading = "h2"
   );
 }
 
-/** A failed attempt, or one that came too late. */
+/** A failed attempt to answer, or one that came too late. */
 function Outcome({ own }: { readonly own: OpenRequest["own"] }) {
   if (own?.status === "late" && own.response !== undefined) {
     return (
@@ -121,7 +121,7 @@ function Outcome({ own }: { readonly own: OpenRequest["own"] }) {
   if (own?.status !== "failed") return null;
   const { code, message, retryable } = own.error ?? { code: undefined, message: "", retryable: false };
   const { title } = errorWords(code);
-  // Why a value was refused is said by the server; of the rest, the page has its own words.
+  // The server gives the reason why a value was refused; for other errors, the page has its own words.
   const text =
     code === "invalid_request" ? message : `${title}.${retryable ? " Try again: it counts once." : ""}`;
   return (
@@ -131,7 +131,7 @@ function Outcome({ own }: { readonly own: OpenRequest["own"] }) {
   );
 }
 
-/** Presses the button of this card whose letter is typed; Esc goes back from a form. */
+/** Presses the button of this card whose letter is typed; Esc leaves a form. */
 function pressLetter(event: KeyboardEvent<HTMLElement>): void {
   const { target, currentTarget, key } = event;
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;

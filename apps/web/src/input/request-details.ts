@@ -14,7 +14,7 @@ export interface RequestDetails {
   readonly requestId: string;
   readonly kind: OpenUnion<InputKind>;
   readonly toolName: string;
-  /** What will run, byte for byte. */
+  /** The arguments that will run, byte for byte. */
   readonly argumentsText: string;
   readonly argumentsHash: string;
   readonly reason?: string | undefined;
@@ -24,7 +24,7 @@ export interface RequestDetails {
   readonly expiresAt?: number | undefined;
 }
 
-/** The request of a call that is shown in its conversation. */
+/** Returns the request of a call that is shown in its conversation. */
 export function detailsOfCall(
   conversationId: string,
   call: ToolCallChunk,
@@ -46,13 +46,13 @@ export function detailsOfCall(
   };
 }
 
-/** A request of the inbox. */
+/** Returns the details of a request from the inbox. */
 export function detailsOfPending(pending: PendingRequest): RequestDetails {
   const { createdAt: requestedAt, ...rest } = pending;
   return { ...rest, requestedAt };
 }
 
-/** The scope that a caller's key lacks for answering requests of this kind; undefined where it lacks none. */
+/** Returns the scope that a caller's key lacks for answering requests of this kind; undefined if it lacks none. */
 export function missingScope(
   me: MeResponse | undefined,
   kind: OpenUnion<InputKind>,

@@ -4,7 +4,7 @@ import type { RequestCardProps } from "./request-card.js";
 
 const card = loadedPart(async () => (await import("./request-card.js")).RequestCard);
 
-/** Moves the focus to the first request of a part of the page that is not this one. Returns false if there is none. */
+/** Moves the focus to the first other request in a part of the page. Returns false if there is none. */
 export function focusOtherRequest(part: ParentNode | null, requestId: string): boolean {
   const cards = part?.querySelectorAll<HTMLElement>("[data-request]") ?? [];
   const next = [...cards].find(({ dataset }) => dataset.request !== requestId);
@@ -12,7 +12,7 @@ export function focusOtherRequest(part: ParentNode | null, requestId: string): b
   return next !== undefined;
 }
 
-/** A call that waits. The code of its card comes when there is one. */
+/** A waiting call. The code of its card is loaded when there is one. */
 export function RequestPart(props: RequestCardProps) {
   return (
     <card.Part

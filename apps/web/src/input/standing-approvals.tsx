@@ -14,7 +14,7 @@ import { missingScope } from "./request-details.js";
 
 const queryKey = ["grants"];
 
-/** The calls that run without asking, because somebody allowed them for good; each can be revoked. */
+/** The calls that run without asking, because a user allowed them permanently; each can be revoked. */
 export function StandingApprovals() {
   const client = useClient();
   const access = useAccess();

@@ -5,10 +5,10 @@ import { useCallback, useMemo, useState, useSyncExternalStore } from "react";
 import { useAccess } from "../app/access/access.js";
 import { missingScope, type RequestDetails } from "./request-details.js";
 
-/** What was typed into the cards, by request: a card that scrolls out of view is taken out of the document. */
+/** Text typed into the cards, by request: a card that scrolls out of view is removed from the document. */
 const kept = new Map<string, unknown>();
 
-/** State of a card that outlives its being drawn, until the request is decided. */
+/** Returns state of a card that survives its removal from the document, until the request is decided. */
 export function useKept<T>(requestId: string, name: string, first: () => T): [T, (next: T) => void] {
   const key = `${requestId} ${name}`;
   const [value, setValue] = useState<T>(() => (kept.has(key) ? (kept.get(key) as T) : first()));
@@ -26,10 +26,10 @@ function forget(requestId: string): void {
   for (const key of kept.keys()) if (key.startsWith(`${requestId} `)) kept.delete(key);
 }
 
-/** A request, and the way to answer it. */
+/** A request, and the functions that answer it. */
 export interface OpenRequest {
   readonly details: RequestDetails;
-  /** The response of this browser, as far as it has come. */
+  /** The response of this browser, as far as it has progressed. */
   readonly own: OwnResponse | undefined;
   readonly isSending: boolean;
   /** The scope that this browser's key lacks. */
@@ -38,8 +38,8 @@ export interface OpenRequest {
 }
 
 /**
- * The state of a request that waits. `onSend` is called before a decision is sent, and what it returns when the decision
- * is in force.
+ * Returns the state of a waiting request. `onSend` is called before a decision is sent, and the function that it
+ * returns is called when the decision is in force.
  */
 export function useOpenRequest(details: RequestDetails, onSend: () => () => void): OpenRequest {
   const { conversationId, requestId, kind } = details;
@@ -61,7 +61,7 @@ export function useOpenRequest(details: RequestDetails, onSend: () => () => void
           onDecided();
         },
         () => {
-          // The card says what is wrong.
+          // The card shows the problem.
         },
       );
     },

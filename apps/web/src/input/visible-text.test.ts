@@ -7,13 +7,13 @@ const shown = (text: string) =>
     .join("");
 
 describe("text that is shown as data", () => {
-  it("stays as it is where everything in it is seen", () => {
+  it("stays as it is if everything in it is visible", () => {
     const text = "Grüße, 你好, שלום 123\n\tпривет 🙂 <b>&amp;";
     expect(visibleRuns(text)).toEqual([{ text }]);
     expect(visibleRuns("")).toEqual([]);
   });
 
-  it("shows what would not be seen, or would turn the text around it", () => {
+  it("shows characters that would be invisible, or would reverse the text around them", () => {
     expect(shown("rm \u202Etxt.exe\u202C")).toBe("rm <U+202E>txt.exe<U+202C>");
     expect(shown("a\u0000b\rc\u001b[2Jd\u007f\u0085")).toBe(
       "a<U+0000>b<U+000D>c<U+001B>[2Jd<U+007F><U+0085>",

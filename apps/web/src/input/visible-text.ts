@@ -1,13 +1,13 @@
-/** A part of a text: as it is written, or the code point of a character that would not be seen. */
+/** A part of a text: as it is written, or the code point of an invisible character. */
 export type TextRun = { readonly text: string } | { readonly hidden: number };
 
 /**
- * Characters that are not seen, or change how the text around them is seen: control characters, marks of direction,
- * joiners and tags, line and paragraph separators, private use, halves of surrogate pairs, and fillers.
+ * Characters that are invisible, or change how the text around them is displayed: control characters, marks of
+ * direction, joiners and tags, line and paragraph separators, private use, halves of surrogate pairs, and fillers.
  */
 const unseen = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cs}]|\u115F|\u1160|\u3164|\uFFA0|[\u{E0100}-\u{E01EF}]/u;
 
-/** Splits a text so that nothing in it stays unseen. Line feeds and tabs are left as they are. */
+/** Splits a text so that nothing in it stays invisible. Line feeds and tabs are left as they are. */
 export function visibleRuns(text: string): readonly TextRun[] {
   if (!unseen.test(text)) return text === "" ? [] : [{ text }];
   const runs: TextRun[] = [];
@@ -53,12 +53,12 @@ const names: Readonly<Record<number, string>> = {
   65279: "byte order mark",
 };
 
-/** The standard name of a code point: `U+202E`. */
+/** Returns the standard name of a code point: `U+202E`. */
 export function codePointName(code: number): string {
   return `U+${code.toString(16).toUpperCase().padStart(4, "0")}`;
 }
 
-/** A code point in words, for a tooltip. */
+/** Describes a code point, for a tooltip. */
 export function codePointWords(code: number): string {
   return names[code] ?? (code < 0xa0 ? "control character" : "invisible character");
 }

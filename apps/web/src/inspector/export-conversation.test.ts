@@ -13,7 +13,7 @@ describe("exportName", () => {
     expect(exportName({ id: "c:1", title }, "markdown")).toBe(name);
   });
 
-  it("is not longer than a file system takes", () => {
+  it("is not longer than a file system allows", () => {
     expect(exportName({ id: "c", title: "word ".repeat(400) }, "jsonl")).toMatch(/^[\w-]{1,60}\.jsonl$/);
   });
 });

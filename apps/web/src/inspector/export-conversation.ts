@@ -9,7 +9,7 @@ const forms = {
   jsonl: { ending: "jsonl", mediaType: "application/jsonl;charset=utf-8" },
 } as const;
 
-/** Reads a conversation whole and hands it to the browser as a download. */
+/** Reads a whole conversation and passes it to the browser as a download. */
 export async function saveConversation(
   client: ParleyClient,
   conversation: { readonly id: string; readonly title?: string | undefined },
@@ -20,7 +20,10 @@ export async function saveConversation(
   saveBlob(new Blob(pieces, { type: forms[format].mediaType }), exportName(conversation, format));
 }
 
-/** The name of the file: the title without what file systems and terminals stumble over, else the conversation's id. */
+/**
+ * Returns the name of the file: the title without characters that cause problems in file systems and terminals, or else
+ * the conversation's id.
+ */
 export function exportName(
   { id, title = "" }: { readonly id: string; readonly title?: string | undefined },
   format: ExportFormat,

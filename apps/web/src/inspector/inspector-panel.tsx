@@ -27,12 +27,12 @@ const views: readonly { readonly value: InspectorView; readonly label: string }[
   { value: "facts", label: "About" },
 ];
 
-/** Looks into a conversation: its turns, what the model was shown, and what it took. */
+/** Inspects a conversation: its turns, the model's context, and time and tokens used. */
 export function InspectorPanel({ conversationId, turnId, onClose }: InspectorPanelProps) {
   const view = useLayout((state) => state.inspectorView ?? "turn");
   const panel = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    // Where the panel covers the conversation, the focus must not stay behind it.
+    // If the panel covers the conversation, the focus must not stay behind it.
     if (!matchMedia("(min-width: 64rem)").matches) panel.current?.focus();
   }, []);
   useEffect(() => {
@@ -83,7 +83,7 @@ interface TurnsOfState {
   readonly sealed: string;
 }
 
-/** Only what tells the turns apart: a growing answer changes none of it. */
+/** Selects only what identifies the turns: a growing answer changes none of it. */
 function selectTurns({ messages, activeTurn, turns }: ConversationState): TurnsOfState {
   const newest = messages.findLast(({ turnId }) => turnId !== undefined)?.turnId;
   const isOpen = newest !== undefined && turns[newest]?.status === "running";

@@ -11,7 +11,7 @@ import {
 import { useEffect } from "react";
 import { joinEarlier, joinNewest, type KnownMetrics } from "./figures/known-metrics.js";
 
-/** What the lazy panels have read. A sealed turn never changes, so that what is kept is right for as long as it is kept. */
+/** Cache of what the lazy panels have read. A sealed turn never changes, so a cached one stays valid. */
 export const inspectorQueries = new QueryClient({
   defaultOptions: {
     queries: {
@@ -23,25 +23,25 @@ export const inspectorQueries = new QueryClient({
   },
 });
 
-/** How many turns' figures are read at once. */
+/** Number of turns whose figures are read at once. */
 const metricsPageSize = 100;
 
 interface ReadMetrics extends KnownMetrics {
-  /** Which state of the conversation they are of. */
+  /** State of the conversation that they belong to. */
   readonly revision: string;
 }
 
-/** What is known of a conversation's sealed turns, and how to know more. */
+/** Known figures of a conversation's sealed turns, and the function that reads more. */
 interface MetricsReading {
   readonly query: UseQueryResult<KnownMetrics>;
   readonly isReadingEarlier: boolean;
-  /** Reads the page before what is known. Resolves with the turns in it, oldest first. */
+  /** Reads the page before what is known. Resolves with its turns, oldest first. */
   readEarlier(): Promise<readonly TurnMetrics[]>;
 }
 
 /**
- * The figures of a conversation's newest sealed turns, and of earlier ones as they are asked for. The newest are read
- * anew when `revision` changes.
+ * Returns the figures of a conversation's newest sealed turns, and of earlier ones on request. The newest are read
+ * again when `revision` changes.
  */
 export function useMetrics(conversationId: string, revision: string): MetricsReading {
   const client = useClient();
@@ -64,7 +64,7 @@ export function useMetrics(conversationId: string, revision: string): MetricsRea
   );
   const isOld = query.data !== undefined && query.data.revision !== revision;
   const { refetch } = query;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: with each state of the conversation anew
+  // biome-ignore lint/correctness/useExhaustiveDependencies: again with each state of the conversation
   useEffect(() => {
     if (isOld) void refetch();
   }, [isOld, revision, refetch]);
@@ -99,7 +99,7 @@ function readTurn(
   return client.request("GET /conversations/:id/turns/:turnId", { params: { id, turnId }, signal });
 }
 
-/** Everything that is known of a turn. Read anew when `revision` changes; without a turn nothing is read. */
+/** Returns all details of a turn. They are read again when `revision` changes; without a turn nothing is read. */
 export function useTurnDetail(
   conversationId: string,
   turnId: string | undefined,
@@ -120,7 +120,7 @@ export function useTurnDetail(
   );
 }
 
-/** The tokens at which a conversation is compacted by itself. The default moves with the model's window. */
+/** Returns the tokens at which a conversation is compacted automatically. The default depends on the model's window. */
 export function useCompactThreshold(
   conversationId: string,
   contextWindow: number | undefined,
@@ -141,7 +141,7 @@ export function useCompactThreshold(
   );
 }
 
-/** How the keys begin under which a conversation's threshold is kept. */
+/** Returns the prefix of the keys under which a conversation's threshold is cached. */
 export function thresholdKey(conversationId: string): readonly string[] {
   return ["compact-threshold", conversationId];
 }

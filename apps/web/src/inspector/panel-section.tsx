@@ -7,7 +7,7 @@ export interface PanelSectionProps {
   readonly children: ReactNode;
 }
 
-/** A stretch of the inspector under a heading. */
+/** A section of the inspector under a heading. */
 export function PanelSection({ title, aside, children }: PanelSectionProps) {
   const id = useId();
   return (

@@ -3,13 +3,13 @@ import { Button } from "../ui/button.js";
 import { problemText } from "./problem-text.js";
 
 export interface ProblemNoteProps {
-  /** What could not be done, as a sentence. */
+  /** The failed action, as a sentence. */
   readonly title: string;
   readonly error: unknown;
   readonly onRetry?: (() => void) | undefined;
 }
 
-/** Says that something could not be read, why, and offers to try again. */
+/** Shows that something could not be read, the reason, and a button to try again. */
 export function ProblemNote({ title, error, onRetry }: ProblemNoteProps) {
   return (
     <div role="alert" className="flex items-start gap-2.5 rounded-md bg-danger-soft px-3 py-2.5 text-sm">

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
 
-/** The time, several times a second while something is under way, else as it was when it ended. */
+/** Returns the time, updated several times a second while something is running, then the time at which it ended. */
 export function useNow(isTicking: boolean): number {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {

@@ -1,14 +1,14 @@
 import { cx } from "../ui/cx.js";
 
 export interface ViewSwitchProps<View extends string> {
-  /** What is switched, for screen readers. */
+  /** Subject of the switch, for screen readers. */
   readonly label: string;
   readonly views: readonly { readonly value: View; readonly label: string }[];
   readonly value: View;
   readonly onChange: (view: View) => void;
 }
 
-/** A choice between two or three ways to show the same. */
+/** A choice between two or three ways to show the same data. */
 export function ViewSwitch<View extends string>({ label, views, value, onChange }: ViewSwitchProps<View>) {
   return (
     <fieldset className="flex rounded-md bg-sunken p-0.5">

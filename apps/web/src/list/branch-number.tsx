@@ -1,6 +1,6 @@
 import { GitBranch } from "lucide-react";
 
-/** Which branch of its family a conversation is. */
+/** The number of a conversation among its branches. */
 export function BranchNumber({ number }: { readonly number: number }) {
   return (
     <span className="tabular flex shrink-0 items-center gap-1 text-xs text-faint">

@@ -15,19 +15,19 @@ describe("branchPoints", () => {
     expect(branchPoints([root("a"), root("b")], "a").size).toBe(0);
   });
 
-  it("offers the parent and its forks at the place where they part, from either side", () => {
+  it("offers the parent and its forks at the place where they diverge, from either side", () => {
     const metas = [root("a"), fork("b", "a", 4), fork("c", "a", 4)];
     expect(branchPoints(metas, "a").get(4)).toEqual({ atSeq: 4, conversationIds: ["a", "b", "c"], index: 0 });
     expect(branchPoints(metas, "c").get(4)).toEqual({ atSeq: 4, conversationIds: ["a", "b", "c"], index: 2 });
   });
 
-  it("counts a fork of a fork at the same place as one more way", () => {
+  it("counts a fork of a fork at the same place as one more branch", () => {
     const metas = [root("a"), fork("b", "a", 4), fork("c", "b", 4)];
     expect(branchPoints(metas, "c").get(4)).toEqual({ atSeq: 4, conversationIds: ["a", "b", "c"], index: 2 });
     expect(branchPoints(metas, "a").get(4)?.conversationIds).toEqual(["a", "b", "c"]);
   });
 
-  it("shows in a later fork the way that it follows at an earlier place", () => {
+  it("shows in a later fork the branch that it follows at an earlier place", () => {
     const metas = [root("a"), fork("b", "a", 4), fork("c", "b", 10)];
     const points = branchPoints(metas, "c");
     expect(points.get(4)).toEqual({ atSeq: 4, conversationIds: ["a", "b"], index: 1 });
@@ -44,7 +44,7 @@ describe("branchPoints", () => {
     expect(branchPoints(metas, "b").get(4)?.conversationIds).toEqual(["gone", "b", "c"]);
   });
 
-  it("leads to none that was deleted", () => {
+  it("offers no deleted conversation", () => {
     const metas = [fork("b", "gone", 4), fork("c", "gone", 4)];
     expect(branchPoints(metas, "c", new Set(["gone"])).get(4)).toEqual({
       atSeq: 4,
@@ -54,18 +54,18 @@ describe("branchPoints", () => {
     expect(branchPoints(metas.slice(1), "c", new Set(["gone"])).size).toBe(0);
   });
 
-  it("takes forks from the very beginning", () => {
+  it("handles forks from the very start", () => {
     const metas = [root("a"), fork("b", "a", 0)];
     expect(branchPoints(metas, "b").get(0)).toEqual({ atSeq: 0, conversationIds: ["a", "b"], index: 1 });
   });
 
-  it("does not hang on a chain that bites its tail", () => {
+  it("does not hang on a cyclic chain", () => {
     expect(() => branchPoints([fork("a", "b", 1), fork("b", "a", 1)], "a")).not.toThrow();
   });
 });
 
 describe("groupFamilies", () => {
-  it("makes one entry of a conversation and its forks, where the newest of them stands", () => {
+  it("makes one entry of a conversation and its forks, at the place of the newest of them", () => {
     const metas = [fork("c", "b", 10), root("x"), root("a"), fork("b", "a", 4)];
     const families = groupFamilies(metas);
     expect(families.map(({ shown }) => shown.id)).toEqual(["c", "x"]);
@@ -78,7 +78,7 @@ describe("groupFamilies", () => {
 });
 
 describe("branchNumbers", () => {
-  it("counts the members of a family by age, and leaves out who stands alone", () => {
+  it("counts the members of a family by age, and leaves out single conversations", () => {
     const [a, x] = [root("a"), root("x")];
     const numbers = branchNumbers([fork("b", "a", 4), x, fork("c", "b", 10), a]);
     expect([...numbers].toSorted()).toEqual([

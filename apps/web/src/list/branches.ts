@@ -1,22 +1,22 @@
 import type { ConversationMeta } from "@parley/wire";
 
-/** What of a conversation says where it branched off. */
+/** Fields of a conversation that record where it branched off. */
 export type BranchMeta = Pick<ConversationMeta, "id" | "parentId" | "forkedAtSeq" | "createdAt">;
 
-/** A place in a conversation's log from which several conversations go on in different ways. */
+/** A place in a conversation's log from which several conversations continue in different ways. */
 export interface BranchPoint {
   /** The last seq that they share. */
   readonly atSeq: number;
   /** The conversations to switch between, oldest first. */
   readonly conversationIds: readonly string[];
-  /** Which of them the shown conversation follows from here on. */
+  /** Index of the one that the shown conversation follows from here on. */
   readonly index: number;
 }
 
 /**
- * The places where the shown conversation could have gone another way, by the last shared seq.
+ * Returns the places where other conversations branch off the shown one, by the last shared seq.
  *
- * A fork of a fork at the same place is one more way at that place. A conversation that branched off later follows,
+ * A fork of a fork at the same place is one more branch at that place. A conversation that branched off later follows,
  * up to there, the one it came from. `gone` are conversations that cannot be switched to any more.
  */
 export function branchPoints(
@@ -63,13 +63,15 @@ export function branchPoints(
 
 /** Conversations that share a log, as one entry of the list. */
 export interface Family<Meta extends BranchMeta = ConversationMeta> {
-  /** The one with the newest activity, which stands for all. */
+  /** The one with the newest activity, which represents all. */
   readonly shown: Meta;
   /** All of them, in the order of the list. */
   readonly members: readonly Meta[];
 }
 
-/** Groups a list into families and keeps its order. A fork whose parent is gone or not loaded stands by itself. */
+/**
+ * Groups a list into families and keeps its order. A fork whose parent is deleted or not loaded is an entry by itself.
+ */
 export function groupFamilies<Meta extends BranchMeta>(metas: readonly Meta[]): readonly Family<Meta>[] {
   const byId = new Map(metas.map((meta) => [meta.id, meta]));
   const oldest = (meta: Meta): string => {
@@ -91,7 +93,7 @@ export function groupFamilies<Meta extends BranchMeta>(metas: readonly Meta[]): 
   return [...families.values()].map((members) => ({ shown: members[0] as Meta, members }));
 }
 
-/** Orders conversations by their last activity, whatever is pinned. */
+/** Orders conversations by their last activity, pinned or not. */
 export function newestActivityFirst(
   a: Pick<ConversationMeta, "lastActivityAt">,
   b: Pick<ConversationMeta, "lastActivityAt">,
@@ -99,7 +101,9 @@ export function newestActivityFirst(
   return b.lastActivityAt - a.lastActivityAt;
 }
 
-/** Which of its family a conversation is, by age from 1 on; nothing for one that stands by itself. */
+/**
+ * Returns the number of each conversation in its family, by age from 1 on; none for a conversation without branches.
+ */
 export function branchNumbers(metas: readonly BranchMeta[]): ReadonlyMap<string, number> {
   const families = groupFamilies(metas).filter(({ members }) => members.length > 1);
   return new Map(

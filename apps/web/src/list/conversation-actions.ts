@@ -32,7 +32,7 @@ export function deleteSoon(
         ? `Deleted “${first.title.slice(0, 60)}”`
         : `Deleted ${chosen.length} conversations`,
     onUndo() {
-      // Who has gone elsewhere meanwhile stays there.
+      // A user who has moved to another place meanwhile stays there.
       if (openId !== undefined && currentRoute().name === "new") navigate(conversationPath(openId));
     },
   });
@@ -44,11 +44,11 @@ export interface DeletionNote {
   readonly message: string;
   /** Called when the deletion was undone by its note. */
   readonly onUndo: () => void;
-  /** Called when it can be undone no more, or was. */
+  /** Called when it can no longer be undone, or was undone. */
   readonly onOver?: () => void;
 }
 
-/** Deletes conversations as `deleteSoon` does, under a note of the caller's. Returns a function that undoes it. */
+/** Deletes conversations as `deleteSoon` does, with a note of the caller's. Returns a function that undoes it. */
 export function deleteLater(
   client: ParleyClient,
   conversationIds: readonly string[],
@@ -62,7 +62,7 @@ export function deleteLater(
     for (const id of ids) {
       if (!pending.delete(id)) continue;
       client.request("DELETE /conversations/:id", { params: { id } }).then(
-        // It stays hidden: the list hears of the removal by itself. Nobody finds what was typed there any more.
+        // It stays hidden: the list receives the removal by itself. The draft can no longer be reached.
         () => writeDraft(id, ""),
         (error: unknown) => {
           setHidden([id], false);
@@ -95,7 +95,7 @@ export function deleteLater(
   };
 }
 
-/** Carries out what is still pending when the page goes. */
+/** Commits pending deletions when the page is closed. */
 export function commitDeletesOnLeave(): void {
   addEventListener("pagehide", () => {
     for (const id of pending.keys()) {
@@ -105,7 +105,7 @@ export function commitDeletesOnLeave(): void {
   });
 }
 
-/** Gives conversations another title. An empty one changes nothing. */
+/** Sets the title of conversations. An empty one changes nothing. */
 export async function rename(client: ParleyClient, title: string, ...ids: readonly string[]): Promise<void> {
   const trimmed = title.trim();
   if (trimmed === "") return;
@@ -117,7 +117,7 @@ export async function rename(client: ParleyClient, title: string, ...ids: readon
   }
 }
 
-/** Pins a conversation and all that branched off it, or takes their pins away: a family is one entry of the list. */
+/** Pins or unpins a conversation and all that branched off it: a family is one entry of the list. */
 export async function pin(client: ParleyClient, meta: ConversationMeta, pinned: boolean): Promise<void> {
   try {
     const { members } = await readFamily(meta, familySource(client));
@@ -130,7 +130,7 @@ export async function pin(client: ParleyClient, meta: ConversationMeta, pinned: 
   }
 }
 
-/** Puts conversations away. */
+/** Closes conversations. */
 export async function close(client: ParleyClient, ...ids: readonly string[]): Promise<void> {
   try {
     for (const id of ids) await client.request("POST /conversations/:id/close", { params: { id } });
@@ -143,7 +143,7 @@ export async function close(client: ParleyClient, ...ids: readonly string[]): Pr
   }
 }
 
-/** Takes closed conversations out again. */
+/** Reopens closed conversations. */
 export async function reopen(client: ParleyClient, ...ids: readonly string[]): Promise<void> {
   try {
     for (const id of ids) await client.request("POST /conversations/:id/open", { params: { id } });

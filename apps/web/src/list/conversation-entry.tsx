@@ -22,9 +22,9 @@ import { useLongPress } from "./use-long-press.js";
 export interface ConversationEntryProps {
   readonly meta: ConversationMeta;
   readonly current: boolean;
-  /** One of several that branched off each other, below the one that stands for them: which, by age. */
+  /** Number by age of one of several branches, below the entry that represents them. */
   readonly branch?: number | undefined;
-  /** All conversations that it stands for, itself included: those that branched off each other. */
+  /** All conversations that it represents, including itself: those that branched off each other. */
   readonly family?: readonly ConversationMeta[] | undefined;
 }
 

@@ -136,7 +136,7 @@ function FamilyEntry({
   const [open, setOpen] = useState(false);
   const { members } = family;
   const isSelecting = useSelection(({ ids }) => ids !== undefined);
-  // The one that is read stands for its family, else the one with the newest activity.
+  // The open conversation represents its family, otherwise the one with the newest activity.
   const shown = members.find(({ id }) => id === currentId) ?? family.shown;
   if (members.length === 1) {
     return (

@@ -20,4 +20,4 @@ it("groups by calendar days", () => {
   ]);
 });
 
-it("has no groups where there is nothing", () => expect(labels()).toEqual([]));
+it("has no groups if there is nothing", () => expect(labels()).toEqual([]));

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { eachSelected } from "./each-selected.js";
 
-it("goes on behind a failure, and tells which failed and why", async () => {
+it("continues after a failure, and reports which failed and why", async () => {
   const steps: number[] = [];
   const options = { signal: new AbortController().signal, onProgress: (done: number) => steps.push(done) };
   const outcome = await eachSelected(
@@ -15,7 +15,7 @@ it("goes on behind a failure, and tells which failed and why", async () => {
   expect(steps).toEqual([0, 1, 2]);
 });
 
-it("ends when it is cancelled, and takes what was cancelled for no failure", async () => {
+it("stops when it is cancelled, and does not report that as a failure", async () => {
   const control = new AbortController();
   const acted: string[] = [];
   const outcome = await eachSelected(

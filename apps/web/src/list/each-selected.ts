@@ -7,7 +7,10 @@ export interface EachOutcome {
   readonly error?: unknown;
 }
 
-/** Acts on conversations one after the other. One that fails does not hold up the others; a signal ends it between two. */
+/**
+ * Runs an action on conversations one after the other. A failure does not stop the others; a signal ends it between
+ * two.
+ */
 export async function eachSelected(
   ids: readonly string[],
   act: (id: string) => Promise<unknown>,

@@ -9,7 +9,7 @@ const meta = (id: string, status: ConversationMeta["status"], isWaiting = false)
     ...(isWaiting ? { waiting: { count: 1, kinds: ["approval"] } } : {}),
   }) as unknown as ConversationMeta;
 
-it("finds turns that end and turns that begin to wait, once each", () => {
+it("finds turns that end and turns that start to wait, once each", () => {
   const watch = new TurnWatch();
   expect(watch.update([meta("a", "active"), meta("b", "idle"), meta("c", "active")], 0)).toEqual([]);
   expect(watch.update([meta("a", "active"), meta("b", "active"), meta("c", "active", true)], 5)).toEqual([
@@ -23,7 +23,7 @@ it("finds turns that end and turns that begin to wait, once each", () => {
   ]);
 });
 
-it("says nothing of conversations that it sees for the first time, or no longer", () => {
+it("reports nothing of conversations that it sees for the first time, or no longer", () => {
   const watch = new TurnWatch();
   watch.update([meta("a", "active")], 0);
   expect(watch.update([meta("b", "idle")], 1)).toEqual([]);

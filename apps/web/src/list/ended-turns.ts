@@ -1,17 +1,17 @@
 import type { ConversationMeta } from "@parley/wire";
 
-/** What is remembered of a conversation whose turn runs. */
+/** Remembered state of a conversation whose turn runs. */
 interface Seen {
   readonly status: ConversationMeta["status"];
   readonly isWaiting: boolean;
-  /** Since when its turn has been running, as far as this page knows. */
+  /** Time since which its turn has been running, as far as this page knows. */
   readonly since: number;
 }
 
-/** A turn that has ended, or has begun to wait for a person. */
+/** A turn that has ended, or has started to wait for a person. */
 export interface EndedTurn {
   readonly meta: ConversationMeta;
-  /** How long it ran before the eyes of this page. */
+  /** Duration for which this page saw it run. */
   readonly ranMs: number;
 }
 
@@ -19,7 +19,7 @@ export interface EndedTurn {
 export class TurnWatch {
   #seen = new Map<string, Seen>();
 
-  /** Takes the newest list; returns the turns that have ended, or wait, since the one before. */
+  /** Takes the newest list; returns the turns that have ended, or started to wait, since the one before. */
   update(conversations: readonly ConversationMeta[], now: number): readonly EndedTurn[] {
     const ended: EndedTurn[] = [];
     const next = new Map<string, Seen>();

@@ -1,7 +1,7 @@
 import { type ParleyClient, ParleyRequestError } from "@parley/client";
 import type { FamilySource } from "./read-family.js";
 
-/** Asks the server for families. */
+/** Returns a source that reads families from the server. */
 export function familySource(client: ParleyClient): FamilySource {
   return {
     async meta(id) {

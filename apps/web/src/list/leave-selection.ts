@@ -1,6 +1,6 @@
 import { endSelecting, useSelection } from "./selection.js";
 
-/** Ends selecting. The focus, which stood on something that is gone then, goes to where the selection was last changed. */
+/** Ends selecting. The focus, whose element is removed then, moves to where the selection was last changed. */
 export function leaveSelection(): void {
   const { anchor } = useSelection.getState();
   endSelecting();
@@ -12,7 +12,7 @@ export function leaveSelection(): void {
   });
 }
 
-/** The list stands twice in the document of a narrow screen, and is seen once. */
+/** Returns the visible elements. On a narrow screen the list is in the document twice, and visible once. */
 function shown(selector: string): HTMLElement[] {
   return [...document.querySelectorAll<HTMLElement>(selector)].filter((element) => element.checkVisibility());
 }

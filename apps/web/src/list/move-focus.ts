@@ -1,6 +1,6 @@
 import type { KeyboardEvent } from "react";
 
-/** Arrow keys go from entry to entry. Returns the entry that has the focus then. */
+/** Moves the focus from entry to entry with the arrow keys. Returns the entry that has the focus then. */
 export function moveFocus(event: KeyboardEvent<HTMLElement>): HTMLElement | undefined {
   const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
   const list = event.currentTarget.closest("[data-list]");

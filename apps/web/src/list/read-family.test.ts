@@ -11,7 +11,7 @@ const meta = (id: string, parentId?: string): ConversationMeta => ({
   ...(parentId === undefined ? {} : { parentId, forkedAtSeq: 4 }),
 });
 
-/** A server that has these, and what it was asked. */
+/** Returns a server that has these conversations, and records its requests. */
 function serverOf(...metas: readonly ConversationMeta[]) {
   const asked: string[] = [];
   return {
@@ -31,7 +31,7 @@ const idsOf = async (found: ReturnType<typeof readFamily>) =>
   (await found).members.map(({ id }) => id).toSorted();
 
 describe("readFamily", () => {
-  it("asks once for a conversation that stands alone", async () => {
+  it("makes one request for a conversation without branches", async () => {
     const server = serverOf(meta("a"), meta("x"));
     expect(await idsOf(readFamily(meta("a"), server))).toEqual(["a"]);
     expect(server.asked).toEqual(["forks a"]);
@@ -44,14 +44,14 @@ describe("readFamily", () => {
     }
   });
 
-  it("says which ancestor is gone, and goes on with what is there", async () => {
+  it("reports which ancestor is deleted, and continues with the rest", async () => {
     const all = [meta("b", "a"), meta("c", "b"), meta("d", "a")] as const;
     const found = await readFamily(all[0], serverOf(...all));
     expect(found.members.map(({ id }) => id)).toEqual(["b", "c", "d"]);
     expect([...found.gone]).toEqual(["a"]);
   });
 
-  it("ends on a chain that bites its tail, and in a family without end", async () => {
+  it("ends on a cyclic chain, and in an endless family", async () => {
     const loop = [meta("a", "b"), meta("b", "a")] as const;
     expect(await idsOf(readFamily(loop[0], serverOf(...loop)))).toEqual(["a", "b"]);
     let made = 0;

@@ -1,26 +1,29 @@
 import type { ConversationMeta } from "@parley/wire";
 
-/** What is asked of the server. */
+/** Requests to the server. */
 export interface FamilySource {
-  /** Undefined: it is not there any more. */
+  /** Undefined: it does not exist any more. */
   meta(id: string): Promise<ConversationMeta | undefined>;
-  /** Those that were forked from this conversation itself. */
+  /** Returns the direct forks of this conversation. */
   forks(id: string): Promise<readonly ConversationMeta[]>;
 }
 
 /** The conversations that share a log. */
 export interface FamilyFound {
   readonly members: readonly ConversationMeta[];
-  /** Conversations that members were forked from and that were deleted since. */
+  /** Deleted conversations that members were forked from. */
   readonly gone: ReadonlySet<string>;
 }
 
-/** More branches than anybody switches between; beyond it, those that were found are shown. */
+/**
+ * Most members that are read; more branches than a user would switch between. Beyond it, those that were found are
+ * shown.
+ */
 const mostMembers = 200;
 
 /**
- * Finds the whole family of a conversation, wherever its members stand in the list: those it came from, one after the
- * other, and then level by level what was forked from any of them. A conversation without branches costs one question.
+ * Finds the whole family of a conversation, wherever its members are in the list: its ancestors, one after the other,
+ * and then level by level the forks of any of them. A conversation without branches costs one request.
  */
 export async function readFamily(meta: ConversationMeta, source: FamilySource): Promise<FamilyFound> {
   const members = new Map([[meta.id, meta]]);

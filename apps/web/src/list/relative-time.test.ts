@@ -18,16 +18,16 @@ describe("relativeTime", () => {
     [6 * day, "6d"],
   ])("says %i ms ago as %s", (age, said) => expect(relativeTime(now - age, now, "en")).toBe(said));
 
-  it("says a date after a week, with the year when it is another one", () => {
+  it("shows a date after a week, with the year if it is another one", () => {
     expect(relativeTime(now - 30 * day, now, "en")).toBe("May 16");
     expect(relativeTime(now - 400 * day, now, "en")).toBe("May 11, 2025");
   });
 
-  it("takes a clock that is ahead as now", () => expect(relativeTime(now + hour, now)).toBe("now"));
+  it("shows a time in the future as now", () => expect(relativeTime(now + hour, now)).toBe("now"));
 });
 
 describe("nextChange", () => {
-  it("is when the words change, and not before", () => {
+  it("is when the text changes, and not before", () => {
     for (const age of [0, 30_000, 5 * minute + 1, hour, 3 * hour + 7, 2 * day + 5]) {
       const wait = nextChange(now - age, now);
       const said = relativeTime(now - age, now);

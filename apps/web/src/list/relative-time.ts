@@ -2,7 +2,10 @@ const minute = 60_000;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** How long ago something was, in as few characters as a list has room for: `now`, `5m`, `3h`, `2d`, then a date. */
+/**
+ * Formats how long ago something was, in as few characters as a list has room for: `now`, `5m`, `3h`, `2d`, then a
+ * date.
+ */
 export function relativeTime(at: number, now: number, locale?: string): string {
   const age = now - at;
   if (age < minute) return "now";
@@ -17,12 +20,12 @@ export function relativeTime(at: number, now: number, locale?: string): string {
   }).format(at);
 }
 
-/** The moment in full, for tooltips and screen readers. */
+/** Formats the full date and time, for tooltips and screen readers. */
 export function fullTime(at: number, locale?: string): string {
   return new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" }).format(at);
 }
 
-/** In how many milliseconds `relativeTime` may say something else. */
+/** Returns the milliseconds until `relativeTime` may return another text. */
 export function nextChange(at: number, now: number): number {
   const age = Math.max(0, now - at);
   if (age < hour) return minute - (age % minute);

@@ -6,7 +6,7 @@ import { rangeBetween, select, useSelection } from "./selection.js";
 
 export interface SelectableEntryProps {
   readonly meta: ConversationMeta;
-  /** All conversations that it stands for, itself included. */
+  /** All conversations that it represents, including itself. */
   readonly ids: readonly string[];
 }
 

@@ -15,7 +15,7 @@ import { select, startSelecting, stillSelected, useSelection } from "./selection
 
 type Action = "pin" | "unpin" | "close" | "export" | "delete";
 
-/** An action in words: while it runs, when it is done, and when it failed. */
+/** Words for an action: while it runs, when it is done, and when it failed. */
 const words: Readonly<Record<Action, readonly [running: string, done: string, failure: string]>> = {
   pin: ["Pinning", "Pinned", "Not pinned"],
   unpin: ["Unpinning", "Unpinned", "Not unpinned"],
@@ -153,12 +153,12 @@ interface Running {
   readonly all: number;
 }
 
-/** Carries actions out, one conversation after the other, and reports the outcome. */
+/** Runs actions, one conversation after the other, and reports the outcome. */
 function useRun() {
   const client = useClient();
   const [running, setRunning] = useState<Running>();
   const control = useRef<AbortController>(undefined);
-  // What runs would go on unseen.
+  // A running action would continue without being visible.
   useEffect(() => () => control.current?.abort(), []);
 
   const run = async (action: Action, ids: readonly string[]) => {
@@ -192,7 +192,7 @@ function useRun() {
     if (signal.aborted && action === "export") return;
     saveExport(parts);
     report(action, outcome);
-    // What failed stays selected, and so does the rest of what was cancelled.
+    // Failed conversations stay selected, and so does the rest after a cancellation.
     if (outcome.failed.length > 0) startSelecting(...outcome.failed);
     else if (!signal.aborted) leaveSelection();
   };

@@ -13,7 +13,7 @@ const selected = () => [...(useSelection.getState().ids ?? [])];
 describe("a selection", () => {
   beforeEach(endSelecting);
 
-  it("begins with what it was begun on, grows and shrinks, and ends", () => {
+  it("starts with the given conversations, grows and shrinks, and ends", () => {
     expect(useSelection.getState().ids).toBeUndefined();
     startSelecting("a");
     select(["b", "b2"], true);
@@ -24,7 +24,7 @@ describe("a selection", () => {
     expect(useSelection.getState().ids).toBeUndefined();
   });
 
-  it("may begin with nothing", () => {
+  it("may start empty", () => {
     startSelecting();
     expect(selected()).toEqual([]);
   });

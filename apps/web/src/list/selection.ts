@@ -4,13 +4,13 @@ import { create } from "zustand";
 export interface SelectionState {
   /** Undefined: nothing is being selected, and entries are links. */
   readonly ids?: ReadonlySet<string> | undefined;
-  /** The entry that was selected last, from which a range goes on. */
+  /** The entry that was selected last, from which a range extends. */
   readonly anchor?: string | undefined;
 }
 
 export const useSelection = create<SelectionState>()(() => ({}));
 
-/** Begins to select, with these conversations. */
+/** Starts selecting, with these conversations. */
 export function startSelecting(...ids: readonly string[]): void {
   useSelection.setState({ ids: new Set(ids), anchor: ids[0] });
 }
@@ -20,7 +20,7 @@ export function endSelecting(): void {
   useSelection.setState({ ids: undefined, anchor: undefined });
 }
 
-/** Selects conversations, or takes them out of the selection. */
+/** Adds conversations to the selection, or removes them. */
 export function select(ids: readonly string[], isSelected: boolean): void {
   const chosen = new Set(useSelection.getState().ids);
   for (const id of ids) {
@@ -30,7 +30,10 @@ export function select(ids: readonly string[], isSelected: boolean): void {
   useSelection.setState({ ids: chosen, anchor: ids[0] });
 }
 
-/** Returns the ids of the families between two entries, both included; of the second alone where the first is not among them. */
+/**
+ * Returns the ids of the families between two entries, both included; of the second alone if the first is not among
+ * them.
+ */
 export function rangeBetween(
   families: readonly (readonly string[])[],
   from: string | undefined,

@@ -5,18 +5,18 @@ import { usePendingDeletes } from "./conversation-actions.js";
 import { familySource } from "./family-source.js";
 import { type FamilyFound, readFamily } from "./read-family.js";
 
-/** What was found, by each of its members: whoever switches to another branch sees the switcher at once. */
+/** Families found, by each of their members: after a switch to another branch the switcher is shown at once. */
 const found = new Map<string, FamilyFound>();
 
-/** Conversations that this page has made, and that have had no branches since. */
+/** Conversations that this page has created, and that have had no branches since. */
 const begun = new Set<string>();
 
-/** Takes note of a conversation that this page makes: there is nothing to ask the server about its branches. */
+/** Records a conversation that this page creates: no request for its branches is needed. */
 export function beginFamily(conversationId: string): void {
   begun.add(conversationId);
 }
 
-/** The conversations that share a log with this one, as they are now. */
+/** Returns the conversations that share a log with this one, as they are now. */
 export function useFamily(conversationId: string, meta: ConversationMeta | undefined): FamilyFound {
   const client = useClient();
   const { state: list } = useConversationList();
@@ -26,14 +26,14 @@ export function useFamily(conversationId: string, meta: ConversationMeta | undef
     () => new Set([conversationId, ...(family?.members ?? []).map(({ id }) => id)]),
     [conversationId, family],
   );
-  // A member that the list has no more, or a new one, is a reason to look again.
+  // A member that is no longer in the list, or a new one, is a reason to read the family again.
   const listed = list.conversations
     .filter(({ id, parentId }) => ids.has(id) || (parentId !== undefined && ids.has(parentId)))
     .map(({ id }) => id)
     .toSorted()
     .join(" ");
   const isReady = list.phase !== "loading";
-  // biome-ignore lint/correctness/useExhaustiveDependencies: of the metadata, only where it came from counts
+  // biome-ignore lint/correctness/useExhaustiveDependencies: of the metadata, only its parent matters
   useEffect(() => {
     if (meta === undefined || !isReady) return;
     const isAlone = listed === "" || listed === meta.id;
@@ -45,7 +45,7 @@ export function useFamily(conversationId: string, meta: ConversationMeta | undef
         for (const { id } of read.members) found.set(id, read);
         if (!isLeft) setFamily(read);
       },
-      // The list's members are offered, as long as the server says no more.
+      // If the request fails, the members in the list are offered.
       () => undefined,
     );
     return () => {

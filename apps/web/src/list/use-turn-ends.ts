@@ -12,12 +12,12 @@ const storedKey = "parley.notifications";
 /** Turns that end sooner need no notification: the reader has hardly left. */
 const leastMs = 5_000;
 
-/** Whether this browser notifies when a long turn ends while the page is not seen. */
+/** True if this browser notifies when a long turn ends while the page is not visible. */
 export const useNotifications = create<{ readonly isOn: boolean }>()(() => ({
   isOn: readStored(storedKey) === "on" && globalThis.Notification?.permission === "granted",
 }));
 
-/** Turns notifications on or off. Asks the browser first; returns false where it refuses. */
+/** Turns notifications on or off. Requests permission from the browser first; returns false if it refuses. */
 export async function setNotifications(isOn: boolean): Promise<boolean> {
   if (isOn && (await globalThis.Notification?.requestPermission()) !== "granted") return false;
   writeStored(storedKey, isOn ? "on" : null);
@@ -25,7 +25,7 @@ export async function setNotifications(isOn: boolean): Promise<boolean> {
   return true;
 }
 
-/** Marks conversations whose turn ends unseen, and notifies where that was asked for. */
+/** Marks conversations whose turn ends unseen, and notifies if notifications are on. */
 export function useTurnEnds(): void {
   const { conversations } = useConversationList().state;
   const route = useRoute();

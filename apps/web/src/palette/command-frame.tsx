@@ -12,26 +12,26 @@ export interface CommandFrameProps {
   readonly placeholder: string;
   readonly query: string;
   readonly onQueryChange: (query: string) => void;
-  /** How well an entry fits the query, 0 for not at all. Absent: whoever gives the entries has narrowed them down. */
+  /** Score of an entry for the query, 0 for no match. Absent: the caller has filtered the entries. */
   readonly score?: ((value: string, query: string, words?: string[]) => number) | undefined;
   readonly icon?: ReactElement;
-  /** What is searched in, before the field. */
+  /** Scope of the search, before the field. */
   readonly scope?: ReactNode;
   readonly isBusy?: boolean;
   readonly onKeyDown?: (event: KeyboardEvent) => void;
   /** The entries. */
   readonly children: ReactNode;
-  /** Instead of entries, when there is none. */
+  /** Shown instead of entries, if there are none. */
   readonly empty?: ReactNode;
   /** A line at the bottom. */
   readonly footer?: ReactNode;
 }
 
-/** A field and a list below it that is walked with the arrow keys while one types. */
+/** A field and a list below it that the arrow keys walk through while the user types. */
 export function CommandFrame(props: CommandFrameProps) {
   const { open, onOpenChange, label, placeholder, query, onQueryChange } = props;
   const field = useRef<HTMLInputElement>(null);
-  // At once, and not when the dialog has settled: people type on.
+  // At once, before the dialog has settled: users keep typing.
   const focusFirst = useCallback((element: HTMLInputElement | null) => {
     field.current = element;
     element?.focus();

@@ -28,13 +28,13 @@ import { matchScore } from "./match-score.js";
 import { type PaletteOrder, paletteOrders } from "./palette-orders.js";
 import { groupCommands } from "./shortcut-groups.js";
 
-/** A list that an entry of the palette leads to. */
+/** A list that an entry of the palette opens. */
 type Page = "model" | "effort";
 
-/** The command that opens the palette: in it, it would do nothing. */
+/** The command that opens the palette: within it, it would do nothing. */
 const ownId = "palette";
 
-/** How many conversations stand in the list before anything is typed. */
+/** Number of conversations in the list before anything is typed. */
 const recentCount = 5;
 
 const placeholders = {
@@ -45,7 +45,7 @@ const placeholders = {
 
 const conversationValue = "conversation ";
 
-/** Conversations stand behind commands that fit as well, and are found by the beginning of their ids too. */
+/** Scores an entry. Conversations come after commands with the same score, and also match by the start of their ids. */
 function scoreEntry(value: string, query: string, words: string[] = []): number {
   if (!value.startsWith(conversationValue)) return matchScore(query, words);
   const id = value.slice(conversationValue.length);
@@ -53,7 +53,7 @@ function scoreEntry(value: string, query: string, words: string[] = []): number 
   return hasId ? 1 : matchScore(query, words) * 0.95;
 }
 
-/** Everything that can be done on the page, found by typing. */
+/** All commands of the page, found by typing. */
 export function CommandPalette(props: OverlayProps) {
   return <Palette {...props} start={undefined} />;
 }
@@ -80,7 +80,7 @@ function Palette({
     event.preventDefault();
     turnTo(undefined);
   };
-  /** Closes the palette first: what an order opens must not be closed with it. */
+  /** Closes the palette first, so that a dialog opened by the order is not closed with it. */
   const then = (order: () => void) => () => {
     onOpenChange(false);
     order();
@@ -178,8 +178,8 @@ function RootEntries({ query, conversationId, then, turnTo }: RootEntriesProps) 
   };
   const conversations = <ConversationEntries query={query} conversationId={conversationId} then={then} />;
   const isAsked = query.trim() !== "";
-  // What does no harm comes first: it is chosen by whoever presses Enter too early. Who has typed something means a
-  // command rather than a conversation that is named alike; the library orders entries within a group only.
+  // Harmless entries come first: a user who presses Enter too early chooses the first. A user who has typed something
+  // means a command rather than a conversation with a similar name; the library orders entries within a group only.
   return (
     <>
       {groupOf("Go to")}
@@ -209,7 +209,7 @@ function RootEntries({ query, conversationId, then, turnTo }: RootEntriesProps) 
 
 interface EntryProps {
   readonly value: string;
-  /** What it is found by. */
+  /** Words that it is found by. */
   readonly words: readonly string[];
   readonly onSelect: () => void;
   readonly children: ReactNode;
@@ -251,7 +251,7 @@ function ConversationEntries({
   const further =
     query.trim() === "" ? [] : (found.data?.conversations ?? []).filter(({ id }) => !known.has(id));
   const listed = [...state.conversations, ...further].filter(({ id }) => !hidden.has(id));
-  // The numbers that the list gives them: those that are closed stand apart there.
+  // The same numbers as in the list: closed conversations are listed separately there.
   const branches = branchNumbers(listed.filter(({ status }) => status !== "closed"));
   const all = listed.filter(({ id }) => id !== conversationId);
   const shown = query.trim() === "" ? all.slice(0, recentCount) : all;
@@ -276,7 +276,7 @@ function ConversationEntry({
   then,
 }: {
   readonly conversation: ConversationMeta;
-  /** Which of several that branched off each other. */
+  /** Its number among its branches. */
   readonly branch: number | undefined;
   readonly then: Then;
 }) {
@@ -300,7 +300,7 @@ interface ChoiceEntriesProps {
   readonly then: Then;
 }
 
-/** What the next turn would ask with. */
+/** Returns the model and the effort that are chosen for the next turn. */
 function useChosen(conversationId: string | undefined): {
   readonly model: string | null;
   readonly effort: ReasoningEffort | null;
@@ -334,7 +334,7 @@ function ModelEntries({ conversationId, then }: ChoiceEntriesProps) {
   ));
 }
 
-/** The efforts that are offered for the model that the next turn would ask. */
+/** Returns the efforts that are offered for the model of the next turn. */
 function useOfferedEfforts(conversationId: string | undefined) {
   const models = useModels();
   const chosen = useChosen(conversationId);

@@ -19,7 +19,7 @@ describe("forkPoint", () => {
     ).toBe(9);
   });
 
-  it("is nowhere before the first turn has ended", () => {
+  it("is undefined before the first turn has ended", () => {
     expect(forkPoint({ turns: {} })).toBeUndefined();
     expect(forkPoint({ turns: { a: turn("a", "running", 3), b: turn("b", "sealed") } })).toBeUndefined();
   });

@@ -8,7 +8,7 @@ import { useNewSettings } from "../composer/new-settings.js";
 import { type ExportFormat, saveConversation } from "../inspector/export-conversation.js";
 import { addTemporaryBranch } from "../temporary/leave-temporary.js";
 
-/** The last seq of the newest turn that is final: where a fork can leave. Undefined: there is none. */
+/** Returns the last seq of the newest turn that is final, at which a fork can be made. Undefined: there is none. */
 export function forkPoint(state: Pick<ConversationState, "turns">): number | undefined {
   let newest: number | undefined;
   for (const { status, lastSeq } of Object.values(state.turns)) {
@@ -17,7 +17,7 @@ export function forkPoint(state: Pick<ConversationState, "turns">): number | und
   return newest;
 }
 
-/** Makes a fork and goes there. */
+/** Makes a fork and opens it. */
 export function forkConversation(client: ParleyClient, id: string, atSeq: number): Promise<void> {
   return tell("Not forked", async () => {
     const { conversation } = await client.request("POST /conversations/:id/fork", {
@@ -30,7 +30,10 @@ export function forkConversation(client: ParleyClient, id: string, atSeq: number
   });
 }
 
-/** Gives a conversation another model; null goes on with that of its last turn. Without a conversation, the next new one. */
+/**
+ * Sets a conversation's model; null continues with that of its last turn. Without a conversation, sets that of the next
+ * new one.
+ */
 export function chooseModel(
   client: ParleyClient,
   id: string | undefined,
@@ -47,7 +50,7 @@ export function chooseModel(
   });
 }
 
-/** Gives a conversation another effort; null is the default. Without a conversation, the next new one. */
+/** Sets a conversation's effort; null is the default. Without a conversation, sets that of the next new one. */
 export function chooseEffort(
   client: ParleyClient,
   id: string | undefined,
@@ -74,7 +77,9 @@ export function exportAs(
   return tell("Not exported", () => saveConversation(client, conversation, format));
 }
 
-/** Nobody waits for an order from the palette, which is closed by then: a failure is told in a note. */
+/**
+ * Runs an order from the palette and reports a failure in a note: the palette is closed by then, and no caller waits.
+ */
 async function tell(failure: string, order: () => Promise<void>): Promise<void> {
   try {
     await order();

@@ -7,7 +7,7 @@ describe("matchScore", () => {
     expect(matchScore("compact", ["Use many tools in parallel, complete in fact"])).toBe(0);
   });
 
-  it("puts a title that begins with the query before one that has its words, and that before other words for it", () => {
+  it("ranks a title that starts with the query before one that has its words, and that before other words for it", () => {
     const scores = [
       matchScore("stop", ["Stop the turn"]),
       matchScore("turn", ["Stop the turn"]),
@@ -19,12 +19,12 @@ describe("matchScore", () => {
     expect(scores.at(-1)).toBeGreaterThan(0);
   });
 
-  it("wants every word of the query", () => {
+  it("requires every word of the query", () => {
     expect(matchScore("export json", ["Export as JSONL", "download"])).toBeGreaterThan(0);
     expect(matchScore("export pdf", ["Export as JSONL", "download"])).toBe(0);
   });
 
-  it("finds everything when nothing is asked, and titles of other scripts", () => {
+  it("finds everything for an empty query, and titles of other scripts", () => {
     expect(matchScore("  ", ["Anything"])).toBe(1);
     expect(matchScore("zür", ["Reise nach Zürich"])).toBeGreaterThan(0.5);
     expect(matchScore("東京", ["天気 東京"])).toBeGreaterThan(0.5);

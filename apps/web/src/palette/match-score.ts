@@ -1,9 +1,9 @@
-/** What is searched in: the first text is the title, the rest are other words for it. */
+/** Texts to search: the first one is the title, the rest are other words for it. */
 export type Searched = readonly string[];
 
 /**
- * How well a query fits, from 0 (not at all) to 1. Every word of the query must be found: at the start of a word of
- * the title counts most, then at the start of one of the other words, then anywhere in the title.
+ * Scores how well a query matches, from 0 (not at all) to 1. Every word of the query must be found: at the start of a
+ * word of the title counts most, then at the start of one of the other words, then anywhere in the title.
  */
 export function matchScore(query: string, [title = "", ...others]: Searched): number {
   const words = wordsOf(query);

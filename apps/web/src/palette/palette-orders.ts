@@ -6,21 +6,21 @@ import { exportAs, forkConversation, forkPoint } from "./conversation-orders.js"
 
 /** A command that only the palette offers. */
 export interface PaletteOrder extends Command {
-  /** It leads to a further list instead of doing something. */
+  /** It opens a further list instead of running something. */
   readonly leadsTo?: "model" | "effort";
 }
 
-/** What orders work on. */
+/** Subject of the orders. */
 export interface OrderSubject {
   readonly client: ParleyClient;
   /** Absent: no conversation is shown. */
   readonly conversationId: string | undefined;
   readonly state: ConversationState | undefined;
-  /** An effort makes a difference for the model that is asked. */
+  /** An effort has an effect on the model. */
   readonly hasEffort: boolean;
 }
 
-/** What the next turn asks with; of a conversation that does not exist yet, too. */
+/** Choices for the next turn; also for a conversation that does not exist yet. */
 const choices: readonly PaletteOrder[] = [
   {
     id: "conversation.model",
@@ -39,7 +39,7 @@ const choices: readonly PaletteOrder[] = [
   },
 ];
 
-/** The orders that make sense now. An order that cannot be carried out is not offered. */
+/** Returns the orders that make sense now. An order that cannot be run is not offered. */
 export function paletteOrders({
   client,
   conversationId,

@@ -22,7 +22,7 @@ describe("groupCommands", () => {
     ]);
   });
 
-  it("takes the newest of several offers of one command", () => {
+  it("uses the newest of several commands with one id", () => {
     const [group] = groupCommands([
       command("stop", "Conversation", "Stop"),
       command("stop", "Conversation", "Stop the turn"),

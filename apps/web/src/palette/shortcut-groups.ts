@@ -8,7 +8,7 @@ export interface CommandGroup {
 
 const order: readonly Command["group"][] = ["Conversation", "Composer", "View", "Go to"];
 
-/** Commands in groups, in a fixed order; of several with one id the newest, for the nearest offer counts. */
+/** Groups commands, in a fixed order; of several with one id the newest, because it is the nearest. */
 export function groupCommands(commands: readonly Command[]): readonly CommandGroup[] {
   const newest = [...new Map(commands.map((command) => [command.id, command])).values()];
   return order

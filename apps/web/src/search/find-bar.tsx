@@ -13,10 +13,10 @@ import { queryWords } from "./snippet-parts.js";
 import { useSettled } from "./use-settled.js";
 
 const mostHits = 200;
-/** How soon a search that was not complete is made again. */
+/** Delay before an incomplete search is repeated. */
 const partialMs = 2_000;
 
-/** Finds words in the shown conversation, however much of it is loaded, and goes from message to message. */
+/** Finds words in the shown conversation, loaded or not, and moves from message to message. */
 export function FindBar({ conversationId }: { readonly conversationId: string }) {
   const field = useRef<HTMLInputElement>(null);
   const [query, setQuery] = useState(lastQuery());
@@ -35,8 +35,8 @@ export function FindBar({ conversationId }: { readonly conversationId: string })
     field.current?.select();
     return clearHighlight;
   }, []);
-  // What is typed is shown as soon as it is found, the newest first; where the shown message still fits, it stays. The words
-  // that were kept from the last search move nothing by themselves.
+  // A hit for the typed text is shown as soon as it is found, the newest first; if the shown message still matches, it
+  // stays. Words that were kept from the last search move nothing by themselves.
   const isAnswered = isTyped && hasWords && found.isSuccess && !found.isPlaceholderData;
   // biome-ignore lint/correctness/useExhaustiveDependencies: once for each answer
   useEffect(() => {

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { nextPlace, placesOf } from "./find-steps.js";
 
-it("has each message once, as they stand in the conversation", () => {
+it("has each message once, in the order of the conversation", () => {
   expect(placesOf([{ seq: 9 }, { seq: 4 }, { seq: 9 }, { seq: 1 }])).toEqual([1, 4, 9]);
 });
 

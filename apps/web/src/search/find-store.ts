@@ -13,7 +13,7 @@ export function openFind(): void {
   useFind.setState({ isOpen: true });
 }
 
-/** Closes the bar. The focus goes back to where it was, else to the messages. */
+/** Closes the bar. The focus returns to where it was, otherwise to the messages. */
 export function closeFind(): void {
   useFind.setState({ isOpen: false });
   const element = focusedBefore?.isConnected

@@ -4,8 +4,8 @@ const highlightName = "search-match";
 const mostMatches = 200;
 
 /**
- * Marks the words of a query in the text of an element, without touching its nodes. Returns how many there are; none
- * where the browser cannot do it.
+ * Marks the words of a query in the text of an element, without changing its nodes. Returns the number of matches; 0 if
+ * the browser does not support it.
  */
 export function highlightWords(element: Element, query: string): number {
   if (typeof Highlight === "undefined" || CSS.highlights === undefined) return 0;
@@ -25,17 +25,18 @@ export function highlightWords(element: Element, query: string): number {
   return ranges.length;
 }
 
-/** Takes the marks away. */
+/** Removes the marks. */
 export function clearHighlight(): void {
   if (typeof CSS !== "undefined") CSS.highlights?.delete(highlightName);
 }
 
-/** The places of the words of a query in a text as it stands. */
+/** Returns the places of the words of a query in a text as it is written. */
 export function matchesIn(
   text: string,
   query: string,
 ): readonly { readonly start: number; readonly end: number }[] {
-  // The parts are those of the text with its white space collapsed: each match is looked for where the last one ended.
+  // The parts are those of the text with its white space collapsed: each match is searched for from the end of the last
+  // one.
   const places: { start: number; end: number }[] = [];
   let from = 0;
   for (const { text: match, isHit } of snippetParts(text, query)) {

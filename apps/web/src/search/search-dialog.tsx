@@ -19,7 +19,7 @@ import { useSettled } from "./use-settled.js";
 const mostHits = 50;
 const partialNote = "not everything could be searched in time";
 
-/** Finds messages and titles by their words, over all conversations, and goes to the one that is chosen. */
+/** Finds messages and titles by their words, in all conversations, and opens the chosen one. */
 export function SearchDialog({ open, onOpenChange, conversationId }: OverlayProps) {
   const [query, setQuery] = useState(lastQuery());
   const settled = useSettled(query.trimStart(), 180);

@@ -1,11 +1,11 @@
 let kept = "";
 
-/** What was searched for last. Kept while the page is open, so that one hit after the other can be looked at. */
+/** Returns the last query. Kept while the page is open, so that the user can visit one hit after the other. */
 export function lastQuery(): string {
   return kept;
 }
 
-/** Keeps what is searched for. */
+/** Stores the query. */
 export function keepQuery(query: string): void {
   kept = query;
 }

@@ -8,7 +8,7 @@ const hits = (snippet: string, query: string) =>
     .map(({ text }) => text);
 
 describe("snippetParts", () => {
-  it("marks every word of the query at its beginning, in any case", () => {
+  it("marks every word of the query at its start, in any case", () => {
     expect(hits("Tokens are counted. A token, TOKEN!", "token counted")).toEqual([
       "Token",
       "counted",
@@ -21,11 +21,11 @@ describe("snippetParts", () => {
     expect(hits("concatenate the cat", "cat")).toEqual(["cat"]);
   });
 
-  it("marks the longer of two words that begin alike", () => {
+  it("marks the longer of two words with the same start", () => {
     expect(hits("tokens", "token tokens")).toEqual(["tokens"]);
   });
 
-  it("takes what looks like a pattern or like markup as plain text", () => {
+  it("treats patterns and markup as plain text", () => {
     expect(hits("a.*b <img src=x onerror=alert(1)>", ".* img ( [")).toEqual(["img"]);
     expect(snippetParts("<b>bold</b>", "bold").map(({ text }) => text)).toEqual(["<b>", "bold", "</b>"]);
   });
@@ -34,12 +34,12 @@ describe("snippetParts", () => {
     expect(hits("Grüße aus Zürich, İstanbul ve 東京", "zürich 東京")).toEqual(["Zürich", "東京"]);
   });
 
-  it("marks pieces of what is written without spaces, and words beside it", () => {
+  it("marks pieces of text without spaces, and words beside it", () => {
     expect(hits("東京都の黒猫とGPT模型", "黒猫 gpt模型")).toEqual(["黒猫", "GPT", "模型"]);
     expect(hits("한국어검색", "검색")).toEqual(["검색"]);
   });
 
-  it("leaves out marks that would turn the words around", () => {
+  it("leaves out marks that would reverse the words around them", () => {
     expect(snippetParts("a \u202Ecat\u2066 b", "cat").map(({ text }) => text)).toEqual(["a ", "cat", " b"]);
   });
 

@@ -1,4 +1,4 @@
-/** A stretch of a snippet. */
+/** A part of a snippet. */
 export interface SnippetPart {
   readonly text: string;
   /** It is one of the words that were searched for. */
@@ -7,27 +7,27 @@ export interface SnippetPart {
   readonly start: number;
 }
 
-/** Scripts without spaces between words: what is searched for may begin anywhere in them. */
+/** Scripts without spaces between words: a match may start anywhere in them. */
 const unspaced =
   "\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}\u30fc";
 const words = new RegExp(`[${unspaced}]+|(?:(?![${unspaced}])[\\p{L}\\p{N}\\p{M}])+`, "gu");
 const isUnspaced = new RegExp(`^[${unspaced}]`, "u");
 
-/** The words of a query, as the search takes them: letters and digits; everything else only separates. */
+/** Returns the words of a query, as the search reads them: letters and digits; everything else only separates. */
 export function queryWords(query: string): readonly string[] {
   return [...new Set(Array.from(query.toLowerCase().matchAll(words), ([word]) => word))];
 }
 
 /**
- * A snippet cut at the words of a query. The parts are plain text and, joined, the snippet with its white space
- * collapsed: nothing in it is ever read as markup. Marks that turn the direction of text are left out, for the cuts
- * would part them from what they close.
+ * Splits a snippet at the words of a query. The parts are plain text and, joined, the snippet with its white space
+ * collapsed: nothing in it is ever read as markup. Marks that change the direction of text are left out, because the
+ * cuts would separate them from what they close.
  */
 export function snippetParts(snippet: string, query: string): readonly SnippetPart[] {
   const text = plainLine(snippet);
   const wanted = queryWords(query);
   if (wanted.length === 0) return text === "" ? [] : [{ text, isHit: false, start: 0 }];
-  // The longest first, so that "tokens" is not cut after "token". Words hold nothing that a pattern would read.
+  // The longest first, so that "tokens" is not cut after "token". Words contain no pattern syntax.
   const pattern = wanted
     .toSorted((a, b) => b.length - a.length)
     .map((word) => (isUnspaced.test(word) ? word : `(?<!(?![${unspaced}])[\\p{L}\\p{N}\\p{M}])${word}`))
@@ -43,7 +43,7 @@ export function snippetParts(snippet: string, query: string): readonly SnippetPa
   return parts;
 }
 
-/** A text on one line, without marks of direction. */
+/** Returns a text on one line, without marks of direction. */
 export function plainLine(text: string): string {
   return text
     .replace(/[\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069]/g, "")

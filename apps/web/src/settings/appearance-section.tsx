@@ -4,7 +4,7 @@ import { showToast } from "../app/toasts.js";
 import { setNotifications, useNotifications } from "../list/use-turn-ends.js";
 import { ChoiceGroup } from "./choice-group.js";
 
-/** How the page looks, and whether it speaks up. */
+/** Appearance of the page, and its notifications. */
 export function AppearanceSection() {
   const choice = useTheme((state) => state.choice);
   return (

@@ -13,7 +13,7 @@ export interface ChoiceGroupProps<Value extends string> {
   readonly onChange: (value: Value) => void;
 }
 
-/** A few choices side by side, of which one holds. */
+/** A few choices side by side, of which one is selected. */
 export function ChoiceGroup<Value extends string>({
   label,
   hint,

@@ -11,7 +11,7 @@ export interface ConnectionFormProps {
   readonly onAdded: (connection: ConnectionInfo) => void;
 }
 
-/** Connects to a provider. The server asks it for its models first, so that a wrong key is found out here. */
+/** Connects to a provider. The server requests its models first, so that a wrong key is found here. */
 export function ConnectionForm({ kinds, onAdded }: ConnectionFormProps) {
   const client = useClient();
   const [chosen, setChosen] = useState(kinds[0]?.kind ?? "");

@@ -8,7 +8,7 @@ import { Button } from "../ui/button.js";
 import { TextField } from "../ui/text/text-field.js";
 import { deleteAll, exportAll, type Imported, importAll, type OnProgress } from "./transfer-all.js";
 
-/** A work that runs, and how far it has come. */
+/** A running task, and its progress. */
 interface Running {
   readonly what: "export" | "import" | "delete";
   readonly done: number;
@@ -25,7 +25,7 @@ export function DataSection() {
   const [imported, setImported] = useState<Imported>();
   const abort = useRef<AbortController>(undefined);
   const input = useRef<HTMLInputElement>(null);
-  // Leaving the settings ends what runs: it would go on unseen.
+  // Leaving the settings ends a running task: it would continue without being visible.
   useEffect(() => () => abort.current?.abort(), []);
 
   const run = async (

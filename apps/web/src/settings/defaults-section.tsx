@@ -7,7 +7,7 @@ import { Button } from "../ui/button.js";
 import { fieldClass } from "../ui/text/text-field.js";
 import { ChoiceGroup } from "./choice-group.js";
 
-/** What a new conversation starts with. Conversations that exist keep their own settings. */
+/** Settings of new conversations. Existing conversations keep their own settings. */
 export function DefaultsSection() {
   const models = useModels();
   const defaults = useDefaultSettings();
@@ -15,7 +15,7 @@ export function DefaultsSection() {
   const modelId = useId();
   const textId = useId();
   const names = models?.models ?? [];
-  // A model that is not offered any more stays visible: it is what new conversations would ask.
+  // A model that is not offered any more stays visible: new conversations would use it.
   const all = defaults.model === null || names.includes(defaults.model) ? names : [defaults.model, ...names];
   const model = defaults.model ?? models?.defaultModel;
   const offered = offeredEfforts(models, model, defaults.reasoningEffort);

@@ -21,7 +21,7 @@ const scopeWords: readonly { readonly scope: KeyScope; readonly words: string }[
   { scope: "admin", words: "Everything, and manage keys" },
 ];
 
-/** The keys of the server: made, revoked, logged out. */
+/** The keys of the server: creates, revokes, and logs out. */
 export function KeysSection() {
   const client = useClient();
   const keys = useQuery(
@@ -138,7 +138,10 @@ function KeyEntry({ info, onChanged }: { readonly info: ApiKeyInfo; readonly onC
   );
 }
 
-/** Makes the first key. From then on the server asks everybody for one, this browser too: it logs in with the new key. */
+/**
+ * Creates the first key. From then on the server requires a key from every client, this browser included: it logs in
+ * with the new key.
+ */
 function FirstKey({ onMade }: { readonly onMade: (secret: string) => void }) {
   const client = useClient();
   const [isBusy, setIsBusy] = useState(false);

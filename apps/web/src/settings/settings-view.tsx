@@ -48,7 +48,7 @@ export function SettingsView({ section }: SettingsViewProps) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: each section begins at its top
   useEffect(() => {
     top.current?.scrollTo({ top: 0 });
-    // Where the list of sections is a row that scrolls, the chosen one is in view.
+    // If the list of sections is a row that scrolls, the chosen one is in view.
     list.current
       ?.querySelector('[aria-current="page"]')
       ?.scrollIntoView({ block: "nearest", inline: "nearest" });

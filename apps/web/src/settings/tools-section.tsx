@@ -101,7 +101,7 @@ function ServerEntry({
   );
 }
 
-/** Logs in at a server of tools, in a tab of its own, or out again. The list shows by itself when that is done. */
+/** Logs in at a tool server, in a new tab, or out again. The list updates by itself when that is done. */
 function LoginButton({
   server: { name, state },
   onChanged,
@@ -129,7 +129,7 @@ function LoginButton({
       const { authorizationUrl } = await client.request("POST /tools/:server/connect", { params, body: {} });
       const safe = safeHref(authorizationUrl);
       if (safe === undefined) throw new Error("The server gave an address that is no web page.");
-      // A browser that blocks new tabs leaves the link to follow.
+      // If the browser blocks new tabs, a link is shown instead.
       setAddress(window.open(safe, "_blank", "noopener") === null ? safe : undefined);
     });
   const disconnect = () =>

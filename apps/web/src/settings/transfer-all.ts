@@ -2,7 +2,7 @@ import type { ParleyClient } from "@parley/client";
 import { conversationsIn, readLines } from "@parley/client/exported";
 import { saveBlob } from "../ui/download.js";
 
-/** How far a long work has come. */
+/** Callback for the progress of a long task. */
 export type OnProgress = (done: number, all: number | undefined) => void;
 
 /** Lists the ids of all conversations, closed ones included. */
@@ -33,14 +33,17 @@ export async function exportAll(
   return ids.length;
 }
 
-/** One conversation as it is exported. A blob may be kept on disk: all together may be more than fits into memory. */
+/**
+ * Returns one conversation as it is exported. The browser may keep a blob on disk: all together may not fit into
+ * memory.
+ */
 export async function exportedLines(client: ParleyClient, id: string, signal: AbortSignal): Promise<Blob> {
   const lines: string[] = [];
   for await (const line of client.exportConversation(id, "jsonl", { signal })) lines.push(line);
   return new Blob(lines);
 }
 
-/** Saves exported conversations in one file. Of none there is no file. */
+/** Saves exported conversations in one file. Saves no file if there are none. */
 export function saveExport(parts: readonly Blob[]): void {
   if (parts.length === 0) return;
   const day = new Date().toISOString().slice(0, 10);
@@ -51,11 +54,11 @@ export function saveExport(parts: readonly Blob[]): void {
 export interface Imported {
   readonly created: number;
   readonly known: number;
-  /** Why the rest was refused, by the name of its file. */
+  /** The reasons why the rest was refused, by the name of its file. */
   readonly refused: readonly { readonly file: string; readonly reason: string }[];
 }
 
-/** Imports the conversations of the files. One that is refused does not hold up the others. */
+/** Imports the conversations of the files. A refused one does not stop the others. */
 export async function importAll(
   client: ParleyClient,
   files: readonly File[],

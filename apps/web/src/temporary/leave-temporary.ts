@@ -13,7 +13,10 @@ const undos = new Map<string, () => void>();
 /** Identifies this tab among those that show the same conversation. */
 const tab = newId();
 
-/** Enters a temporary conversation. One that this tab was in before and that is no branch of it is left. */
+/**
+ * Enters a temporary conversation. Leaves the one that this tab was in before, unless both are branches of one
+ * conversation.
+ */
 export function enterTemporary(client: ParleyClient, last: string, branches: readonly string[] = []): void {
   const ids = new Set([last, ...branches]);
   const before = entered;
@@ -21,14 +24,14 @@ export function enterTemporary(client: ParleyClient, last: string, branches: rea
   entered = { ids: new Set([...ids, ...(entered?.ids ?? [])]), last };
 }
 
-/** Adds a branch that was made here, so that going there does not leave the conversation. */
+/** Adds a branch that was made here, so that opening it does not leave the conversation. */
 export function addTemporaryBranch(id: string): void {
   if (entered !== undefined) entered = { ...entered, ids: new Set([...entered.ids, id]) };
 }
 
 /**
- * Follows the page to another address. For another conversation, or for a new one, a temporary conversation is left, which
- * deletes it; settings do not leave it. Going back to one that is about to be deleted undoes that.
+ * Follows the page to another address. Opening another conversation, or a new one, leaves a temporary conversation,
+ * which deletes it; settings do not leave it. Returning to one that is about to be deleted undoes that.
  */
 export function followRoute(client: ParleyClient, route: Route): void {
   if (route.name === "conversation") {
@@ -57,7 +60,7 @@ export function forgetTemporary(ids: readonly string[]): void {
   if (ids.some((id) => entered?.ids.has(id))) entered = undefined;
 }
 
-/** Says that this tab shows a conversation, until the function that it returns is called. */
+/** Marks a conversation as shown by this tab, until the returned function is called. */
 export function holdTemporary(id: string): () => void {
   let release = () => {};
   const released = new Promise<void>((resolve) => {
@@ -90,7 +93,7 @@ function lockOf(id: string): string {
   return `parley.temporary.${id}.`;
 }
 
-/** The locks of other tabs. A browser without locks shows no other tabs. */
+/** Returns the locks of other tabs. A browser without locks reports no other tabs. */
 async function shownElsewhere(): Promise<readonly string[]> {
   const { held = [] } = (await navigatorLocks()?.query()) ?? {};
   return held.flatMap(({ name = "" }) => (name.endsWith(tab) ? [] : [name]));

@@ -5,7 +5,7 @@ import { useMayWrite } from "../app/access/access.js";
 import { Button } from "../ui/button.js";
 import { keepTemporary } from "./leave-temporary.js";
 
-/** Says that the conversation is temporary, and offers to keep it. */
+/** Shows that the conversation is temporary, and offers to keep it. */
 export function TemporaryBanner({ ids }: { readonly ids: readonly string[] }) {
   const client = useClient();
   const mayWrite = useMayWrite();
@@ -25,7 +25,7 @@ export function TemporaryBanner({ ids }: { readonly ids: readonly string[] }) {
   );
 }
 
-/** Says what a temporary conversation is, before it begins. */
+/** Explains a temporary conversation, before it starts. */
 export function NewTemporaryNote() {
   return (
     <TemporaryNote>

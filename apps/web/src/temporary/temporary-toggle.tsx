@@ -5,7 +5,7 @@ import { cx } from "../ui/cx.js";
 /** The choice for the next new conversation. */
 export const useNewTemporary = create<{ readonly isOn: boolean }>()(() => ({ isOn: false }));
 
-/** Takes the choice, so that the conversation after this one is kept again. */
+/** Returns the choice and resets it, so that the conversation after this one is kept again. */
 export function takeNewTemporary(): boolean {
   const { isOn } = useNewTemporary.getState();
   useNewTemporary.setState({ isOn: false });

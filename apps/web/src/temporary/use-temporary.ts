@@ -4,14 +4,14 @@ import { useEffect } from "react";
 import { useRoute } from "../app/router.js";
 import { enterTemporary, followRoute, forgetTemporary, holdTemporary } from "./leave-temporary.js";
 
-/** Deletes a temporary conversation when the page goes on to another one. */
+/** Deletes a temporary conversation when the page opens another one. */
 export function useLeavingTemporary(): void {
   const client = useClient();
   const route = useRoute();
   useEffect(() => followRoute(client, route), [client, route]);
 }
 
-/** Marks the conversation that is shown as the one to delete, where it is temporary. Returns the ids of its branches. */
+/** Marks the conversation that is shown as the one to delete, if it is temporary. Returns the ids of its branches. */
 export function useTemporary(
   meta: ConversationMeta | undefined,
   members: readonly ConversationMeta[],

@@ -1,7 +1,7 @@
 import type { ComponentProps } from "react";
 import { cx } from "./cx.js";
 
-/** How loud a button is. One `primary` per view. */
+/** Emphasis of a button. One `primary` per view. */
 export type ButtonTone = "primary" | "plain" | "quiet" | "danger";
 
 export interface ButtonProps extends ComponentProps<"button"> {
@@ -16,7 +16,7 @@ const tones: Readonly<Record<ButtonTone, string>> = {
   danger: "bg-transparent text-danger border-danger/40 hover:bg-danger-soft",
 };
 
-/** The class names of a button. */
+/** Returns the class names of a button. */
 function buttonClass(tone: ButtonTone = "plain", size: "small" | "normal" = "normal"): string {
   return cx(
     "inline-flex shrink-0 items-center justify-center gap-1.5 rounded-md border font-medium select-none",

@@ -1,4 +1,4 @@
-/** Joins class names and leaves out what is switched off. */
+/** Joins class names and leaves out those that are switched off. */
 export function cx(...names: readonly (string | false | null | undefined)[]): string {
   return names.filter(Boolean).join(" ");
 }

@@ -12,7 +12,7 @@ export interface IconButtonProps extends Omit<ComponentProps<"button">, "childre
   readonly active?: boolean;
 }
 
-/** The class names of an icon button, for triggers of menus and popovers. */
+/** Returns the class names of an icon button, for triggers of menus and popovers. */
 export function iconButtonClass(size: "small" | "normal" = "normal", active = false): string {
   return cx(
     "inline-flex shrink-0 items-center justify-center rounded-md text-soft transition-colors",
@@ -23,7 +23,7 @@ export function iconButtonClass(size: "small" | "normal" = "normal", active = fa
   );
 }
 
-/** A button that shows an icon and says its name to those who hover, focus or listen. */
+/** A button that shows an icon and gives its name on hover, on focus and to screen readers. */
 export function IconButton({ label, icon, keys, size, active, className, ...rest }: IconButtonProps) {
   return (
     <Tooltip text={label} keys={keys}>

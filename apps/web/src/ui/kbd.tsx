@@ -2,7 +2,7 @@ import { cx } from "./cx.js";
 
 const isApple = /Mac|iPhone|iPad/.test(globalThis.navigator?.platform ?? "");
 
-/** How a key is drawn on this machine: `Mod` is Cmd on a Mac and Ctrl elsewhere. */
+/** Returns the label of a key on this machine: `Mod` is Cmd on a Mac and Ctrl elsewhere. */
 function keyLabel(key: string): string {
   if (key === "Mod") return isApple ? "⌘" : "Ctrl";
   if (key === "Shift") return isApple ? "⇧" : "Shift";

@@ -7,14 +7,17 @@ const looks: Readonly<Record<ConversationStatus, { readonly label: string; reado
   closed: { label: "Closed", look: "border border-line-strong bg-transparent" },
 };
 
-/** A turn that waits does nothing by itself: it stands out by not moving. */
+/** A waiting turn does nothing by itself: it stands out by not moving. */
 const waitingLook = { label: "Waits for a decision", look: "bg-warn" };
 
 const unreadLook = { label: "Unread", look: "bg-accent" };
 
 const failedLook = { label: "Failed", look: "bg-danger" };
 
-/** Whether a conversation is at work, waits for someone, or has failed. Other idle ones show nothing, so that the others stand out. */
+/**
+ * Shows that a conversation is running, waits for a user, or has failed. Other idle ones show nothing, so that the
+ * others stand out.
+ */
 export function StatusDot({
   status,
   waiting,
@@ -23,7 +26,7 @@ export function StatusDot({
 }: {
   readonly status: ConversationStatus;
   readonly waiting?: WaitingInfo | undefined;
-  /** A turn has ended in it and was not seen. */
+  /** A turn has ended in it and has not been seen. */
   readonly isUnread?: boolean;
   /** Its newest turn failed. */
   readonly isFailed?: boolean;

@@ -1,4 +1,4 @@
-/** What the sums are shown by, and over how many days. */
+/** Grouping of the sums, and number of days. */
 export interface UsageChoice {
   readonly by: "day" | "model" | "conversation";
   readonly days: 7 | 30 | 90;
@@ -6,7 +6,7 @@ export interface UsageChoice {
 
 const dayMs = 86_400_000;
 
-/** The last days in UTC, today included. */
+/** Returns the range of the last days in UTC, including today. */
 export function rangeOf(days: number, now: number): { readonly from: string; readonly to: string } {
   const day = (time: number) => new Date(time).toISOString().slice(0, 10);
   return { from: day(now - (days - 1) * dayMs), to: day(now) };

@@ -5,7 +5,7 @@ import { useCallback, useEffect, useState } from "react";
 import type { UsageChoice } from "./usage-choice.js";
 import { rangeOf } from "./usage-choice.js";
 
-/** What was read, or why it could not be. */
+/** The usage that was read, or the reason of a failure. */
 export interface UsageReading {
   readonly usage?: UsageResponse | undefined;
   readonly error?: unknown;
@@ -13,13 +13,13 @@ export interface UsageReading {
   retry(): void;
 }
 
-/** Reads the usage of a choice, anew with each one. What was read before stays until the next is there. */
+/** Reads the usage of a choice, again for each choice. The previous result stays until the next is there. */
 export function useUsage(choice: UsageChoice): UsageReading {
   const client = useClient();
   const [reading, setReading] = useState<Omit<UsageReading, "retry">>({ isReading: true });
   const [attempt, setAttempt] = useState(0);
   const { by, days } = choice;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: with each attempt anew
+  // biome-ignore lint/correctness/useExhaustiveDependencies: again with each attempt
   useEffect(() => {
     const abort = new AbortController();
     setReading(({ usage }) => ({ usage, isReading: true }));

@@ -13,7 +13,7 @@ export interface WebhookEntryProps {
   readonly onChanged: () => void;
 }
 
-/** One endpoint: where it is, how it stands, and what can be done about it. */
+/** One endpoint: its address, its state, and its actions. */
 export function WebhookEntry({ webhook, onChanged }: WebhookEntryProps) {
   const client = useClient();
   const [isBusy, setIsBusy] = useState(false);

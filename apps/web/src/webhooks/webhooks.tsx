@@ -8,7 +8,7 @@ import { CopyButton } from "../ui/text/copy-button.js";
 import { WebhookEntry } from "./webhook-entry.js";
 import { WebhookForm } from "./webhook-form.js";
 
-/** Endpoints that the server posts events to: for those who may manage them. */
+/** Endpoints that the server posts events to, for users who may manage them. */
 export function Webhooks() {
   const client = useClient();
   const [webhooks, setWebhooks] = useState<readonly WebhookInfo[]>();

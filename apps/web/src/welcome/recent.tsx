@@ -8,7 +8,7 @@ import { StatusDot } from "../ui/status-dot.js";
 
 const mostShown = 4;
 
-/** The conversations with the newest activity, to go on with. Nothing where there are none. */
+/** The conversations with the newest activity, to continue. Renders nothing if there are none. */
 export function Recent() {
   const { conversations } = useConversationList().state;
   const hidden = usePendingDeletes(({ ids }) => ids);

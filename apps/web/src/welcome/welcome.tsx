@@ -30,7 +30,7 @@ import { NewTemporaryNote } from "../temporary/temporary-banner.js";
 import { TemporaryToggle, takeNewTemporary, useNewTemporary } from "../temporary/temporary-toggle.js";
 import { Recent } from "./recent.js";
 
-/** What the demo model can show, as messages to send. */
+/** Messages to send that show what the demo model can do. */
 const examples: readonly { readonly text: string; readonly shows: string; readonly icon: ReactElement }[] = [
   { text: "What time is it in Tokyo?", shows: "A tool call and its result", icon: <Clock /> },
   {
@@ -44,7 +44,7 @@ const examples: readonly { readonly text: string; readonly shows: string; readon
   { text: "Show me an error", shows: "A failed turn, and how to retry", icon: <TriangleAlert /> },
 ];
 
-/** Where a conversation begins. On the first visit it says what answers here. */
+/** The page that starts a conversation. On the first visit it explains which model answers. */
 export function Welcome() {
   const models = useModels();
   const demo = isDemoModel(models?.defaultModel);
@@ -60,7 +60,7 @@ export function Welcome() {
   const empty = noText && attachments.list.length === 0;
   const onEmptyChange = useCallback((isEmpty: boolean) => {
     setNoText(isEmpty);
-    // Whoever types wants an answer, also where the page has found no time for it yet.
+    // A user who types wants an answer, even if the page has had no time to load its code yet.
     if (!isEmpty) preloadAnswer();
   }, []);
   const submit = () => {
@@ -169,7 +169,7 @@ function Starters({
   );
 }
 
-/** The first page of a key that may only read. */
+/** The first page for a key that may only read. */
 function ReadingWelcome() {
   return (
     <main className="flex min-w-0 flex-1 flex-col">
@@ -215,7 +215,9 @@ function Code({ children }: { readonly children: string }) {
   return <code className="rounded-sm bg-sunken px-1 py-0.5 font-mono text-xs text-ink">{children}</code>;
 }
 
-/** Begins a conversation with a message and shows it at once, before the server has answered. */
+/**
+ * Returns a function that starts a conversation with a message and shows it at once, before the server has answered.
+ */
 function useStart(): (text: string, files?: readonly UploadInfo[]) => void {
   const client = useClient();
   const connection = useConnection();
@@ -226,7 +228,7 @@ function useStart(): (text: string, files?: readonly UploadInfo[]) => void {
       const send = () => {
         const handle = connection.conversation(id);
         beginFamily(id);
-        // If it fails, the message itself shows that, and why.
+        // If it fails, the message itself shows that, and the reason.
         const done = () => handle.release();
         handle.send(text, { messageId: newId(), files, temporary, isNew: true }).then(done, done);
         if (temporary) enterTemporary(client, id);

@@ -2,18 +2,18 @@ import { type ParleyClient, ParleyRequestError } from "@parley/client";
 import type { MeResponse } from "@parley/wire";
 import { create } from "zustand";
 
-/** Whether this browser may use the server. */
+/** Access of this browser to the server. */
 export type AccessState =
   | { readonly phase: "asking" }
   | { readonly phase: "granted"; readonly me: MeResponse }
-  /** The server asks for a key. */
+  /** The server requires a key. */
   | { readonly phase: "login" }
   | { readonly phase: "unreachable"; readonly message: string };
 
-/** Who the server takes us for. */
+/** State of this browser's access, as the server reports it. */
 export const useAccess = create<AccessState>()(() => ({ phase: "asking" }));
 
-/** Returns true where our key may change something. Without that, the page is for reading. */
+/** Returns true if our key may change something. Without that, the page is read-only. */
 export function useMayWrite(): boolean {
   return useAccess(
     (state) =>
@@ -21,7 +21,7 @@ export function useMayWrite(): boolean {
   );
 }
 
-/** Asks the server who we are. */
+/** Reads our access from the server. */
 export async function askAccess(client: ParleyClient): Promise<void> {
   useAccess.setState({ phase: "asking" }, true);
   try {
@@ -32,11 +32,11 @@ export async function askAccess(client: ParleyClient): Promise<void> {
   }
 }
 
-/** Trades a key for a login. Resolves with what is wrong with it, or with nothing. */
+/** Exchanges a key for a login. Resolves with the problem of the key, or with undefined. */
 export async function login(client: ParleyClient, key: string): Promise<string | undefined> {
   try {
     const me = await client.request("POST /login", { body: { key } });
-    // A connection that was refused stays closed until it is asked again, and would bring the login back at once.
+    // A refused connection stays closed until a retry is requested, and would show the login again at once.
     client.connect().retryNow();
     useAccess.setState({ phase: "granted", me }, true);
     return undefined;
@@ -49,7 +49,7 @@ export async function login(client: ParleyClient, key: string): Promise<string |
   }
 }
 
-/** The server no longer takes our login. */
+/** Handles a login that the server no longer accepts. */
 export function loseAccess(): void {
   useAccess.setState({ phase: "login" }, true);
 }

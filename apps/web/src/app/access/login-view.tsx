@@ -4,7 +4,7 @@ import { Button } from "../../ui/button.js";
 import { TextField } from "../../ui/text/text-field.js";
 import { login } from "./access.js";
 
-/** Asks for an API key. It is traded for a cookie that scripts cannot read, and kept nowhere else. */
+/** Asks for an API key. The key is exchanged for a cookie that scripts cannot read, and is stored nowhere else. */
 export function LoginView({ client }: { readonly client: ParleyClient }) {
   const [key, setKey] = useState("");
   const [problem, setProblem] = useState<string>();

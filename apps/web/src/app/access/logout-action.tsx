@@ -3,7 +3,7 @@ import { LogOut } from "lucide-react";
 import { MenuAction } from "../../ui/overlay/menu.js";
 import { useAccess } from "./access.js";
 
-/** Ends the login of this browser, or all logins of its key. Not there where the server asks for no key. */
+/** Ends the login of this browser, or all logins of its key. Renders nothing if the server requires no key. */
 export function LogoutAction() {
   const client = useClient();
   const me = useAccess((state) => (state.phase === "granted" ? state.me : undefined));

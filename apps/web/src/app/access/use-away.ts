@@ -1,7 +1,7 @@
 import { useConnectionState } from "@parley/client/react";
 import { useSyncExternalStore } from "react";
 
-/** Whether this device has a network at all, as far as the browser knows. */
+/** Returns true if this device has a network at all, as far as the browser knows. */
 export function useOnline(): boolean {
   return useSyncExternalStore(
     (listener) => {
@@ -16,7 +16,7 @@ export function useOnline(): boolean {
   );
 }
 
-/** Whether the connection is known to be away: it broke, or could not be made. One that is made first is not yet. */
+/** Returns true if the connection broke or could not be made. False while the first connection is being made. */
 export function useAway(): boolean {
   const online = useOnline();
   const { phase, attempt, everOpen } = useConnectionState();

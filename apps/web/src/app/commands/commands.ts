@@ -1,17 +1,22 @@
 import { useEffect, useMemo } from "react";
 import { create } from "zustand";
 
-/** Something that a person can do from the palette or by keys. The palette, the shortcut sheet and the keyboard read one list. */
+/**
+ * An action that a user can run from the palette or by keys. The palette, the shortcut sheet and the keyboard read one
+ * list.
+ */
 export interface Command {
   readonly id: string;
-  /** As an order: "Rename conversation". */
+  /** In the imperative: "Rename conversation". */
   readonly title: string;
   readonly group: "Conversation" | "Composer" | "View" | "Go to";
   /** Such as `Mod+Shift+O`; `Mod` is Cmd on a Mac and Ctrl elsewhere. */
   readonly keys?: string;
   /** Other words under which it is found. */
   readonly keywords?: readonly string[];
-  /** Only told on the sheet: the keys are handled where they are typed (the composer), or it makes no sense in a list. */
+  /**
+   * Listed only on the sheet: the keys are handled where they are typed (the composer), or it makes no sense in a list.
+   */
   readonly hidden?: boolean;
   readonly run: () => void;
 }
@@ -20,7 +25,9 @@ const useRegistrations = create<{ readonly sources: readonly (readonly Command[]
   sources: [],
 }));
 
-/** Offers commands while the component is shown. Keep the array's identity, or it is registered anew on each render. */
+/**
+ * Offers commands while the component is shown. Keep the array's identity, or they are registered again on each render.
+ */
 export function useRegisterCommands(commands: readonly Command[]): void {
   useEffect(() => {
     useRegistrations.setState(({ sources }) => ({ sources: [...sources, commands] }));
@@ -31,18 +38,18 @@ export function useRegisterCommands(commands: readonly Command[]): void {
   }, [commands]);
 }
 
-/** Every command that is offered now. */
+/** Returns every command that is offered now. */
 export function useCommands(): readonly Command[] {
   const sources = useRegistrations((state) => state.sources);
   return useMemo(() => sources.flat(), [sources]);
 }
 
-/** Runs the command whose keys are pressed, anywhere on the page. Returns the function that ends it. */
+/** Runs the command whose keys are pressed, anywhere on the page. Returns the function that stops listening. */
 export function listenForKeys(): () => void {
   const onKey = (event: KeyboardEvent) => {
     if (event.defaultPrevented || event.isComposing || event.repeat) return;
     const commands = useRegistrations.getState().sources.flat();
-    // The one registered last is the nearest.
+    // The command registered last is the nearest.
     const command = commands.findLast(
       ({ keys, hidden }) => hidden !== true && keys !== undefined && matchesKeys(event, keys),
     );
@@ -57,7 +64,7 @@ export function listenForKeys(): () => void {
   return () => removeEventListener("keydown", onKey);
 }
 
-/** Whether an event presses these keys, and no other modifier. */
+/** Returns true if an event presses these keys, and no other modifier. */
 export function matchesKeys(
   event: Pick<KeyboardEvent, "key" | "metaKey" | "ctrlKey" | "shiftKey" | "altKey">,
   keys: string,
@@ -67,7 +74,7 @@ export function matchesKeys(
   const mod = event.metaKey || event.ctrlKey;
   if (wanted.includes("Mod") !== mod) return false;
   if (wanted.includes("Alt") !== event.altKey) return false;
-  // A sign such as "?" is made with Shift on some keyboards and without on others.
+  // A sign such as "?" is typed with Shift on some keyboards and without on others.
   const isSign = key.length === 1 && key.toLowerCase() === key.toUpperCase();
   if (!isSign && wanted.includes("Shift") !== event.shiftKey) return false;
   return event.key.toLowerCase() === key.toLowerCase();

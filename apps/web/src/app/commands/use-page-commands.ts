@@ -5,7 +5,7 @@ import { navigate, settingsPath } from "../router.js";
 import { chooseTheme, useTheme } from "../theme.js";
 import { type Command, listenForKeys, useRegisterCommands } from "./commands.js";
 
-/** Offers what can be done anywhere on the page, and listens for keys. */
+/** Offers the commands that work anywhere on the page, and listens for keys. */
 export function usePageCommands(): void {
   const theme = useTheme((state) => state.theme);
   const commands = useMemo(
@@ -96,7 +96,7 @@ export function usePageCommands(): void {
         group: "View",
         run: () => chooseTheme("system"),
       },
-      // Told on the sheet; handled where they are typed.
+      // Listed on the sheet; handled where they are typed.
       {
         id: "send",
         title: "Send, or queue while a turn runs",

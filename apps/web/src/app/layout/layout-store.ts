@@ -15,14 +15,14 @@ export interface LayoutState {
   readonly inspectorOpen: boolean;
   /** The turn that the inspector should show. Absent: the newest one. */
   readonly inspectedTurnId?: string | undefined;
-  /** The part of the inspector that should be shown. Absent: whichever it shows. */
+  /** The part of the inspector that should be shown. Absent: the part that it shows already. */
   readonly inspectorView?: InspectorView | undefined;
   readonly overlay?: Overlay | undefined;
 }
 
 const sidebarKey = "parley.sidebar";
 
-/** Which parts of the page are open. */
+/** Open parts of the page. */
 export const useLayout = create<LayoutState>()(() => ({
   sidebarOpen: readStored(sidebarKey) !== "closed",
   drawerOpen: false,
@@ -32,7 +32,7 @@ export const useLayout = create<LayoutState>()(() => ({
 /** Below this width the list is a drawer and the inspector covers the conversation. */
 const wide = () => matchMedia("(min-width: 48rem)").matches;
 
-/** Opens or closes the list, whichever form it has at this width. */
+/** Opens or closes the list, in the form that it has at this width. */
 export function toggleSidebar(): void {
   if (!wide()) {
     useLayout.setState(({ drawerOpen }) => ({ drawerOpen: !drawerOpen }));
@@ -66,15 +66,15 @@ export function toggleInspector(): void {
   else openInspector();
 }
 
-/** What had the focus when a dialog was asked for. */
+/** Element that had the focus before a dialog was opened. */
 let focusedBefore: HTMLElement | undefined;
 
-/** Shows a dialog over the page, or none. The focus goes back to where it was, if nothing else has taken it. */
+/** Shows a dialog over the page, or none. The focus returns to where it was, unless another element has taken it. */
 export function showOverlay(overlay: Overlay | undefined): void {
   if (overlay !== undefined && useLayout.getState().overlay === undefined) {
     const { activeElement: active, body } = document;
     focusedBefore = active instanceof HTMLElement && active !== body ? active : undefined;
-    // The dialog may have to be loaded first: what is typed meanwhile is not meant for the field behind it.
+    // The dialog may have to be loaded first: text typed meanwhile is not meant for the field behind it.
     focusedBefore?.blur();
   }
   useLayout.setState({ overlay });

@@ -82,7 +82,7 @@ function BrokenPanel({ error, onRetry }: { readonly error: Error; readonly onRet
   );
 }
 
-/** Whoever presses the first key of a shortcut is about to need what the shortcuts open. */
+/** Loads the parts that shortcuts open as soon as the first key of a shortcut is pressed. */
 function preloadOnShortcut(): () => void {
   const onKey = ({ key }: KeyboardEvent) => {
     if (key !== "Control" && key !== "Meta") return;
@@ -130,10 +130,10 @@ export function Overlays({ conversationId }: { readonly conversationId?: string 
   );
 }
 
-/** Where the section of the settings begins, for the link that skips to it. */
+/** Id of the start of the settings section, for the link that skips to it. */
 export const settingsId = "settings-section";
 
-/** The settings, in the place of a conversation. */
+/** The settings, in place of a conversation. */
 export function SettingsPart({ section }: { readonly section: string | undefined }) {
   return (
     <LazyPart
@@ -148,7 +148,7 @@ export function SettingsPart({ section }: { readonly section: string | undefined
   );
 }
 
-/** The messages that a compaction's summary stands for. */
+/** The messages that a compaction's summary replaces. */
 export function CoveredRange(props: CoveredRangeProps) {
   if (!props.open) return null;
   return (

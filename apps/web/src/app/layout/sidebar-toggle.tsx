@@ -4,7 +4,7 @@ import { cx } from "../../ui/cx.js";
 import { IconButton } from "../../ui/icon-button.js";
 import { toggleSidebar, useLayout } from "./layout-store.js";
 
-/** Opens the list where it is closed, and shows that something waits in it. Beside an open list it is not there. */
+/** Opens the list if it is closed, and shows that something waits in it. Renders nothing beside an open list. */
 export function SidebarToggle() {
   const open = useLayout((state) => state.sidebarOpen);
   const waiting = useInbox().state.requests.length;

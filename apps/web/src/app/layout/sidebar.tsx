@@ -23,7 +23,7 @@ import { closeDrawer, showOverlay, toggleSidebar, useLayout } from "./layout-sto
 
 const Drawer = lazy(async () => ({ default: (await import("./drawer.js")).Drawer }));
 
-/** The list of conversations: beside the conversation where there is room, else a drawer over it. */
+/** The list of conversations: beside the conversation if there is room, otherwise a drawer over it. */
 export function Sidebar() {
   const open = useLayout((state) => state.sidebarOpen);
   const drawerOpen = useLayout((state) => state.drawerOpen);
@@ -123,7 +123,7 @@ function SidebarContent() {
   );
 }
 
-/** Opens the inbox, and says how many requests wait over all conversations. */
+/** Opens the inbox, and shows how many requests wait in all conversations. */
 function InboxButton() {
   const { requests, hasMore } = useInbox().state;
   const count = requests.length;

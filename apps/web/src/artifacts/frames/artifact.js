@@ -1,6 +1,6 @@
 // Shows HTML that a model wrote, in a frame without an origin, without a network and without rights: the server's policy
-// for this document says so, and the element that holds it. No policy speaks of calls between browsers, which can reach
-// any address: this script takes them away, and the frames inside this one, whose windows would have them anew.
+// for this document enforces that, and so does the element that holds it. No policy covers calls between browsers, which can reach
+// any address: this script removes them, and the frames inside this one, whose windows would have them again.
 {
   for (const name of ["RTCPeerConnection", "webkitRTCPeerConnection", "WebTransport"])
     Object.defineProperty(window, name, { value: undefined });

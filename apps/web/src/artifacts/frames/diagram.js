@@ -2,7 +2,7 @@
 // library do, only a drawing leaves this frame, and the page shows it as a picture.
 /* global mermaid */
 
-/** A diagram cannot change these by what it says of itself. */
+/** Settings that a diagram cannot override by its directives. */
 const fixed = {
   startOnLoad: false,
   securityLevel: "strict",

@@ -1,4 +1,4 @@
-// Fetches a picture from elsewhere for the page, whose own policy does not let it: without cookies, without a referrer,
+// Fetches a remote picture for the page, whose own policy does not allow it: without cookies, without a referrer,
 // and from a document that has no origin.
 const mostBytes = 20_000_000;
 

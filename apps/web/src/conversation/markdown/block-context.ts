@@ -1,10 +1,10 @@
 import { createContext } from "react";
 import { emptyDocument, type References } from "./syntax/document.js";
 
-/** What a block needs to know of the text around it. */
+/** Context of a block: what it needs of the text around it. */
 export interface BlockSurroundings {
   readonly references: References;
-  /** Begins the ids of the footnotes, so that those of two answers differ. */
+  /** Prefix of the ids of footnotes, so that those of two answers differ. */
   readonly idPrefix: string;
 }
 
@@ -13,5 +13,5 @@ export const BlockContext = createContext<BlockSurroundings>({
   idPrefix: "",
 });
 
-/** True in the block that still grows. */
+/** True in the block that is still growing. */
 export const GrowingContext = createContext(false);

@@ -10,10 +10,10 @@ import { type DetailsToken, type MathToken, readBlock, readInline } from "./synt
 import { MarkdownTable } from "./table/table.js";
 import { textOf } from "./text-of.js";
 
-/** A list that is longer is drawn in pieces. */
+/** A longer list is drawn in pieces. */
 const listPiece = 400;
 
-/** Draws a block of markdown. `growing`: marks that have no end yet are closed. */
+/** Draws a block of markdown. `growing`: unclosed marks are closed. */
 export const MarkdownBlock = memo(function MarkdownBlock({
   raw,
   growing,
@@ -33,7 +33,7 @@ export const MarkdownBlock = memo(function MarkdownBlock({
   );
 });
 
-/** A piece of a paragraph that is too long to be one. */
+/** A piece of a paragraph that is too long to be drawn as one. */
 export const TextPiece = memo(function TextPiece({ raw }: { readonly raw: string }) {
   const { links } = useContext(BlockContext).references;
   const tokens = useMemo(() => readInline(raw, links), [raw, links]);
@@ -53,7 +53,7 @@ export function FootnoteText({ raw }: { readonly raw: string }): ReactNode {
   );
 }
 
-/** A text that the parser gives up on is shown as it is. */
+/** Parses a text. If the parser fails, the text is shown as it is. */
 function readSafely(raw: string, links: Parameters<typeof readBlock>[1], growing: boolean): readonly Token[] {
   try {
     return readBlock(raw, links, growing);
@@ -62,7 +62,7 @@ function readSafely(raw: string, links: Parameters<typeof readBlock>[1], growing
   }
 }
 
-/** Closes marks whose end has not come. What looks like a formula is left alone: its signs mean something else. */
+/** Closes marks that have no end yet. Leaves alone what looks like a formula: its signs have another meaning. */
 function closeMarks(raw: string): string {
   if (/\$\$|\\[([]/.test(raw)) return raw;
   return remend(raw, { katex: false, comparisonOperators: false, singleTilde: false, linkMode: "text-only" });
@@ -126,7 +126,10 @@ function Paragraph({ tokens }: { readonly tokens: readonly Token[] }) {
   );
 }
 
-/** Headings go one level down: the page's own title is the first. One without words, as it begins, is nothing yet. */
+/**
+ * Headings are one level lower: the page's own title is the first level. A heading without text, as it starts, is not
+ * drawn.
+ */
 function Heading({ token }: { readonly token: Tokens.Heading }) {
   if (textOf(token.tokens).trim() === "") return null;
   const tag = `h${Math.min(6, token.depth + 1)}`;
@@ -153,7 +156,7 @@ function List({ token }: { readonly token: Tokens.List }) {
   );
 }
 
-/** While a list grows, it is read anew each time; only the items that differ are drawn. */
+/** A growing list is parsed again each time; only the items that differ are drawn. */
 const ListItem = memo(
   function ListItem({ item }: { readonly item: Tokens.ListItem; readonly loose: boolean }) {
     return (
@@ -177,7 +180,10 @@ function NestedCode({ token }: { readonly token: Tokens.Code }) {
   );
 }
 
-/** A fold. One that was written before the reader's eyes stays open: what is being read does not go away. */
+/**
+ * A fold. One that was written while the reader watched stays open, so that its text does not disappear while it is
+ * read.
+ */
 function Details({ token }: { readonly token: DetailsToken }) {
   const growing = useContext(GrowingContext);
   const [isOpen] = useState(token.isOpen || growing);
@@ -191,7 +197,7 @@ function Details({ token }: { readonly token: DetailsToken }) {
   );
 }
 
-/** HTML in a text: words where it only has tags that words may have, else the text that it is. */
+/** HTML in a text: formatted if it only has tags that are allowed in text, otherwise shown as source. */
 function HtmlText({ text }: { readonly text: string }) {
   const { links } = useContext(BlockContext).references;
   if (/^\s*<\/?(?:br|sub|sup|kbd)\s*\/?>/i.test(text))

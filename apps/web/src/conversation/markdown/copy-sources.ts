@@ -1,7 +1,10 @@
-/** Where an element says what it was written as. */
+/** Attribute of an element that holds its source text. */
 export const sourceAttribute = "data-source";
 
-/** Copies a selection with formulas as they were written. False where it has none: the browser then copies as always. */
+/**
+ * Copies a selection with formulas as they were written. Returns false if it has none: the browser then copies as
+ * usual.
+ */
 export function copyWithSources(selection: Selection, clipboard: DataTransfer): boolean {
   if (selection.rangeCount === 0 || selection.isCollapsed) return false;
   const range = selection.getRangeAt(0);

@@ -3,12 +3,12 @@ import { type MouseEvent, type ReactNode, useContext } from "react";
 import { BlockContext } from "./block-context.js";
 import type { References } from "./syntax/document.js";
 
-/** The footnotes that a text has and mentions, in the order of their numbers. */
+/** Returns the footnotes that a text has and mentions, in the order of their numbers. */
 function numberedFootnotes({ footnotes, mentioned }: References): readonly string[] {
   return [...mentioned].filter((label) => footnotes.has(label));
 }
 
-/** A number that leads to its footnote, or what was written where there is no such note. */
+/** A number that links to its footnote, or the source text if there is no such footnote. */
 export function FootnoteMark({ label, source }: { readonly label: string; readonly source: string }) {
   const { references, idPrefix } = useContext(BlockContext);
   const number = numberedFootnotes(references).indexOf(label) + 1;
@@ -54,7 +54,7 @@ export function Footnotes({ draw }: { readonly draw: (raw: string) => ReactNode 
   );
 }
 
-/** Goes to a place of the answer. The address stays: it is the conversation's. */
+/** Scrolls to a place of the answer. The address stays that of the conversation. */
 function goTo(event: MouseEvent<HTMLAnchorElement>): void {
   event.preventDefault();
   const target = document.getElementById(decodeURIComponent(event.currentTarget.hash.slice(1)));

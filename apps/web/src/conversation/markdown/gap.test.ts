@@ -10,7 +10,7 @@ it("draws a text of usual length whole", () => {
   expect(gapIn([])).toBeUndefined();
 });
 
-it("leaves out the middle of a long text, never its end, and gives it back bit by bit", () => {
+it("leaves out the middle of a long text, never its end, and draws it step by step on request", () => {
   const groups = groupsOf(1_000);
   const gap = gapIn(groups);
   if (gap === undefined) throw new Error("there is no gap");

@@ -1,17 +1,17 @@
 import { type Block, sizeOfBlocks } from "./syntax/document.js";
 
-/** The middle of a text that is not drawn: groups from one to before another. */
+/** The middle of a text that is not drawn: the groups from index `from` to before `to`. */
 export interface Gap {
   readonly from: number;
   readonly to: number;
-  /** How many characters it holds. */
+  /** Number of characters in it. */
   readonly chars: number;
 }
 
-/** More than this is not drawn when an answer is opened: its beginning and its end are, each of half of that. */
+/** Longer texts are not drawn whole when an answer is opened: only the start and the end are, half of this each. */
 const drawnAtOnce = 120_000;
 
-/** Finds what is left out of a text when it is opened. Its end is always drawn: conclusions stand there. */
+/** Returns the part that is left out of a text when it is opened. The end is always drawn: it holds the conclusions. */
 export function gapIn(groups: readonly (readonly Block[])[]): Gap | undefined {
   const sizes = groups.map(sizeOfBlocks);
   const whole = sizes.reduce((sum, size) => sum + size, 0);
@@ -24,7 +24,7 @@ export function gapIn(groups: readonly (readonly Block[])[]): Gap | undefined {
   return gapOf(sizes, from, to);
 }
 
-/** What is left of a gap when so many more characters are drawn. */
+/** Returns what is left of a gap when this many more characters are drawn. */
 export function narrowGap(groups: readonly (readonly Block[])[], gap: Gap, chars: number): Gap | undefined {
   const sizes = groups.map(sizeOfBlocks);
   let { from } = gap;

@@ -7,8 +7,8 @@ import { imageSource } from "./safe-image.js";
 import { safeHref } from "./safe-link.js";
 
 /**
- * A picture that a stranger put into a text. What is at hand is shown. What lies elsewhere is loaded only when somebody
- * asks for it, for its host would learn who reads this and when; it is fetched without cookies and without a referrer.
+ * A picture in an untrusted text. A local picture is shown. A remote one is loaded only when the user asks for it,
+ * because its host would learn who reads this and when; it is fetched without cookies and without a referrer.
  */
 export function MarkdownImage({ address, name }: { readonly address: string; readonly name: string }) {
   const source = imageSource(address, location.origin);
@@ -18,7 +18,7 @@ export function MarkdownImage({ address, name }: { readonly address: string; rea
   return <RemotePicture key={source.address} {...source} name={name} />;
 }
 
-/** An address that no picture is loaded from: a link where one can be followed. */
+/** An address that no picture is loaded from: a link if it can be followed. */
 function OtherAddress({ address, label }: { readonly address: string; readonly label: string }) {
   const href = safeHref(address);
   if (href === undefined || href.startsWith("mailto:")) return <span className="md-nolink">{label}</span>;

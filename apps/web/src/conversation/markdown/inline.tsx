@@ -9,15 +9,15 @@ import type { FootnoteMarkToken, MathToken } from "./syntax/lexer.js";
 import { textOf } from "./text-of.js";
 
 /*
- * Words that strangers wrote. Every element is made here from a token: no HTML of theirs is ever parsed. Of the tags
- * that they write, those of the list below become elements, without attributes; all others are shown as text.
+ * Untrusted text. Every element is made here from a token: no HTML of the text is ever parsed. Of its tags, those of
+ * the list below become elements, without attributes; all others are shown as text.
  */
 
-/** Tags that hold words and may be written as HTML. */
+/** Tags that enclose text and may be written as HTML. */
 const pairedTags = new Set(["sub", "sup", "kbd"]);
 const bareTag = /^<(\/?)([a-z]+)\s*(\/?)>$/i;
 
-/** Draws the words of a block. */
+/** Draws the text of a block. */
 export function Inline({ tokens }: { readonly tokens: readonly Token[] }): ReactNode {
   return drawAll(tokens);
 }
@@ -45,7 +45,7 @@ function drawAll(tokens: readonly Token[]): ReactNode {
   return drawn;
 }
 
-/** Finds the tag that ends the one at `from`, past those of the same name inside of it. */
+/** Finds the tag that closes the one at `from`, past nested tags of the same name. */
 function findEnd(tokens: readonly Token[], from: number, name: string): number | undefined {
   let depth = 0;
   for (let index = from; index < tokens.length; index += 1) {
@@ -106,7 +106,7 @@ function MarkdownLink({ token }: { readonly token: Tokens.Link }) {
   );
 }
 
-/** A task list's box: it cannot be ticked, so it is no field. */
+/** A task list's box: it cannot be ticked, so it is not a form field. */
 function Tick({ checked }: { readonly checked: boolean }) {
   return (
     <span role="img" aria-label={checked ? "done" : "open"} className="md-tick">

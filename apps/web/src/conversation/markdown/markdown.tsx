@@ -11,18 +11,18 @@ import { type Block, emptyDocument, type MarkdownDocument, readDocument } from "
 import "./markdown.css";
 
 /*
- * Markdown that strangers wrote. A parser splits it into tokens, and every element is made from a token here: no HTML
- * of theirs reaches the browser. HTML in a text is shown as text, but for a short list of tags; links lead to the web
- * or to mail only; pictures that lie elsewhere wait until somebody asks for them.
+ * Untrusted markdown. A parser splits it into tokens, and every element is made from a token here: no HTML of the text
+ * reaches the browser. HTML in a text is shown as text, except for a short list of tags; links lead to the web or to
+ * mail only; remote pictures are not loaded until the user asks for them.
  */
 
 export interface MarkdownProps {
   readonly text: string;
-  /** Whether more is expected: unfinished marks are then closed, and only the last part is drawn again. */
+  /** True if more text is expected: unfinished marks are then closed, and only the last part is drawn again. */
   readonly streaming: boolean;
 }
 
-/** Markdown as it streams in and once it is whole; the change between the two draws nothing anew. */
+/** Markdown while it streams in and once it is complete; the change between the two draws nothing again. */
 export const Markdown = memo(function Markdown({ text, streaming }: MarkdownProps) {
   const document = useDocument(text, streaming);
   const { groups, references } = document;
@@ -55,7 +55,7 @@ function useDocument(text: string, streaming: boolean): MarkdownDocument {
   }, [text, streaming]);
 }
 
-/** Blocks that stand together. A group that is full is drawn once, however long the text behind it gets. */
+/** Adjacent blocks. A full group is drawn once, however long the text after it gets. */
 const Group = memo(function Group({
   blocks,
   growing,
@@ -82,7 +82,7 @@ function OneOf({ block, growing }: { readonly block: Block; readonly growing: bo
   }
 }
 
-/** Stands for the middle of an answer that is too long to be drawn at once. */
+/** Replaces the middle of an answer that is too long to be drawn at once. */
 function GapControl({ gap, onShow }: { readonly gap: Gap; readonly onShow: (size: number) => void }) {
   return (
     <div className="md-gap">

@@ -3,14 +3,14 @@ import { Button } from "../../ui/button.js";
 
 export interface PiecesProps<Item> {
   readonly items: readonly Item[];
-  /** How many are drawn at first, and with each press. */
+  /** Number of items that are drawn at first, and with each press. */
   readonly size: number;
-  /** What they are called, for the button. */
+  /** Name of the items, for the button. */
   readonly noun: string;
   readonly draw: (items: readonly Item[]) => ReactNode;
 }
 
-/** The first of many, and a button that draws more: a browser cannot lay out any number at once. */
+/** The first of many items, and a button that draws more: a browser cannot lay out any number at once. */
 export function Pieces<Item>({ items, size, noun, draw }: PiecesProps<Item>) {
   const [shown, setShown] = useState(size);
   const hidden = items.length - shown;

@@ -1,22 +1,22 @@
-/** A picture in a text, by where it would come from. */
+/** A picture in a text, by its origin. */
 export type ImageSource =
-  /** It is at hand: in the text itself, in this tab, or a file of this server. It loads at once. */
+  /** Local: in the text itself, in this tab, or a file of this server. It loads at once. */
   | { readonly kind: "own"; readonly address: string }
-  /** It lies with somebody else, who would learn that it is read. It loads when it is asked for. */
+  /** On another host, which would learn that it is read. It loads on request. */
   | { readonly kind: "remote"; readonly address: string; readonly host: string };
 
-/** Pictures in the text itself that are larger are not shown. */
+/** Larger pictures in the text itself are not shown. */
 const longestData = 6_000_000;
 /** Formats that hold pixels only. A drawing (SVG) may hold scripts and addresses. */
 const dataPicture = /^data:image\/(?:png|jpeg|gif|webp|avif|bmp);base64,[\w+/]+={0,2}$/;
 const ownFile = /^\/(?:files\/[\w%.-]+|conversations\/[\w%.-]+\/files\/\d+)$/;
 
-/** A file of this server, and not another address that is written like one. */
+/** Returns true for a file of this server, and false for another address that is written like one. */
 function isOwnFile(path: string, origin: string): boolean {
   return ownFile.test(path) && new URL(path, origin).pathname === path;
 }
 
-/** Tells where a picture would come from. Undefined when it is none to load. */
+/** Returns the origin of a picture. Undefined if it must not be loaded. */
 export function imageSource(address: string, origin: string): ImageSource | undefined {
   if (address.startsWith("data:")) {
     return address.length <= longestData && dataPicture.test(address) ? { kind: "own", address } : undefined;

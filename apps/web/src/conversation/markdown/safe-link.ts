@@ -1,4 +1,4 @@
-/** The address of a link that a stranger wrote, if it is one to follow: the web or mail, absolute, nothing else. */
+/** Returns the address of a link in untrusted text, if it may be followed: the web or mail, absolute, nothing else. */
 export function safeHref(address: unknown): string | undefined {
   if (typeof address !== "string") return undefined;
   let url: URL;

@@ -1,7 +1,7 @@
 import type { Token } from "marked";
 import { decodeEntities } from "./syntax/entities.js";
 
-/** The words of tokens, without marks. */
+/** Returns the text of tokens, without marks. */
 export function textOf(tokens: readonly Token[]): string {
   return tokens
     .map((token) => {

@@ -6,14 +6,14 @@ import { clipText } from "../../ui/text/clip-text.js";
 
 const markdown = loadedPart(async () => (await import("../markdown/markdown.js")).Markdown);
 
-/** Fetches what draws an answer before there is one. */
+/** Fetches the code that renders an answer before there is one. */
 export function preloadMarkdown(): void {
   markdown.preload().catch(() => {
-    // It is asked for again when there is something to draw.
+    // It is requested again when there is something to render.
   });
 }
 
-/** What the assistant wrote, all of it: the middle of a very long text is drawn when it is asked for. */
+/** The assistant's whole text: the middle of a very long text is drawn on request. */
 export const AnswerText = memo(function AnswerText({
   text,
   streaming,
@@ -28,7 +28,7 @@ export const AnswerText = memo(function AnswerText({
   );
 });
 
-/** The same words, until what draws them properly is there. */
+/** The same text, until the code that renders it is loaded. */
 export function PlainAnswer({ text }: { readonly text: string }) {
   return (
     <div dir="auto" className="lines-by-themselves text-[1rem] leading-[1.65] whitespace-pre-wrap">

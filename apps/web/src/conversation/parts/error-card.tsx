@@ -10,13 +10,13 @@ import { errorWords } from "./error-words.js";
 
 export interface ErrorCardProps {
   readonly failure: Failure;
-  /** Asks the same again, of another model where one is named. */
+  /** Sends the same request again, to another model if one is given. */
   readonly onRetry?: ((model?: string) => void) | undefined;
   /** The model that failed. */
   readonly model?: string | undefined;
 }
 
-/** Why a turn failed: what that means, what to do, whether trying again helps, and what was said exactly. */
+/** The failure of a turn: its meaning, what to do, whether a retry helps, and the exact message. */
 export function ErrorCard({ failure, onRetry, model }: ErrorCardProps) {
   const { title, advice } = errorWords(failure.code);
   return (
@@ -66,7 +66,7 @@ export function ErrorCard({ failure, onRetry, model }: ErrorCardProps) {
   );
 }
 
-/** Offers the models that have not failed, to ask the same of one of them. */
+/** Offers the models that have not failed, to send the same request to one of them. */
 function OtherModels({
   failed,
   onChoose,

@@ -1,6 +1,6 @@
 import type { ErrorCode, OpenUnion } from "@parley/wire";
 
-/** A failure in words: what happened, and what a person can do about it. */
+/** A failure in words: what happened, and what a user can do about it. */
 export interface ErrorWords {
   readonly title: string;
   readonly advice: string;
@@ -80,7 +80,7 @@ const words: Readonly<Record<ErrorCode, ErrorWords>> = {
   internal: { title: "Something went wrong in the server", advice: "Try again; the server's log says more." },
 };
 
-/** A code in words. A code from a newer server gets general ones. */
+/** Returns the words for a code. A code from a newer server gets general ones. */
 export function errorWords(code: OpenUnion<ErrorCode> | undefined): ErrorWords {
   if (code !== undefined && Object.hasOwn(words, code)) return words[code as ErrorCode];
   return { title: "Something went wrong", advice: "Try again." };
@@ -102,7 +102,7 @@ const lasting: ReadonlySet<string> = new Set<ErrorCode>([
   "output_invalid",
 ]);
 
-/** Whether the same may succeed later. History keeps only the code, so it is judged by that. */
+/** Returns true if a retry may succeed later. History keeps only the code, so the code decides. */
 export function isRetryable(code: OpenUnion<ErrorCode> | undefined): boolean {
   return code === undefined || !lasting.has(code);
 }

@@ -38,7 +38,7 @@ export function MessageEditor({ message, text }: MessageEditorProps) {
   useEffect(() => {
     const element = editor.current;
     if (element === null) return;
-    // It is taller than the message that it stands for. The list, which measures its rows first, makes room above.
+    // It is taller than the message that it replaces. The list, which measures its rows first, makes room above.
     const observer = new ResizeObserver(() => {
       observer.disconnect();
       element.scrollIntoView({ block: "nearest" });
@@ -69,7 +69,7 @@ export function MessageEditor({ message, text }: MessageEditorProps) {
     ];
     branch([message], value.trim() === "" ? "" : value, { parts }).finally(() => {
       setBusy(false);
-      // Where it was not sent, they are still here.
+      // If it was not sent, they are still here.
       uploads.restore(added);
     });
   };

@@ -3,7 +3,7 @@ import { Braces, ExternalLink, FileText } from "lucide-react";
 import { BigText } from "../../ui/text/big-text.js";
 import { safeHref } from "../markdown/safe-link.js";
 
-/** Parts beside text, reasoning and tools: sources, data, and kinds that this page does not know yet. */
+/** Parts other than text, reasoning and tools: sources, data, and kinds that this page does not know yet. */
 export function OtherPart({ chunk }: { readonly chunk: Chunk }) {
   switch (chunk.type) {
     case "source": {

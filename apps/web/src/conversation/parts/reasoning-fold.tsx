@@ -5,16 +5,18 @@ import { cx } from "../../ui/cx.js";
 import { formatDuration } from "../../ui/text/format.js";
 import { AnswerText } from "./answer-text.js";
 
-/** When reasoning began and ended, as this tab saw it: for providers that do not say. */
+/** Start and end of reasoning, as this tab saw it: for providers that do not report it. */
 const seen = new Map<string, { readonly from: number; until?: number }>();
 
 export interface ReasoningFoldProps {
   readonly part: PartState;
-  /** The model has said something after it. */
+  /** The model has written something after it. */
   readonly answered: boolean;
 }
 
-/** The model's reasoning: open while it thinks, folded with its duration once it speaks. A click decides otherwise. */
+/**
+ * The model's reasoning: open while it thinks, folded with its duration once the answer starts. A click overrides this.
+ */
 export const ReasoningFold = memo(function ReasoningFold({ part, answered }: ReasoningFoldProps) {
   const id = useId();
   const { chunk, streaming } = part;
@@ -23,8 +25,9 @@ export const ReasoningFold = memo(function ReasoningFold({ part, answered }: Rea
   const open = chosen ?? thinking;
   const elapsed = useElapsed(part.key, thinking);
   if (chunk.type !== "thinking") return null;
-  const told = "durationMs" in chunk && typeof chunk.durationMs === "number" ? chunk.durationMs : undefined;
-  const duration = told ?? elapsed;
+  const reported =
+    "durationMs" in chunk && typeof chunk.durationMs === "number" ? chunk.durationMs : undefined;
+  const duration = reported ?? elapsed;
   const hasText = chunk.text.trim() !== "";
   const label = thinking
     ? `Thinking${duration === undefined || duration < 1_000 ? "" : ` for ${formatDuration(duration - (duration % 1_000))}`}`
@@ -60,7 +63,7 @@ export const ReasoningFold = memo(function ReasoningFold({ part, answered }: Rea
   );
 });
 
-/** While it grows, a box of limited height that shows its end; then as tall as it is. */
+/** While it grows, a box of limited height that shows its end; then at full height. */
 function Tail({
   following,
   grows,

@@ -1,7 +1,10 @@
 import type { ReactNode } from "react";
 import { cx } from "../../ui/cx.js";
 
-/** Buttons below a message: seen on hover and focus, always where there is no hover. They keep their room, so nothing moves. */
+/**
+ * Buttons below a message: visible on hover and focus, and always without a hover device. Their room is reserved, so
+ * nothing moves.
+ */
 export function RowActions({
   always = false,
   align = "end",

@@ -14,7 +14,7 @@ type Segment =
   | { readonly kind: "part"; readonly part: PartState }
   | { readonly kind: "tools"; readonly key: string; readonly calls: readonly PartState[] };
 
-/** One step of the answer: reasoning, words, and the tools that were called together. */
+/** One step of the answer: reasoning, text, and the tools that were called together. */
 export const Step = memo(function Step({ row }: { readonly row: StepRow }) {
   const { message, results, inputs, files, toolsSince, liveTurn, first } = row;
   const { conversationId } = useConversationActions();
@@ -92,7 +92,7 @@ function ToolGroup({ count, children }: { readonly count: number; readonly child
   );
 }
 
-/** Calls that stand next to each other become one group. */
+/** Groups adjacent calls. */
 function segmentsOf(parts: readonly PartState[]): readonly Segment[] {
   const segments: Segment[] = [];
   for (const part of parts) {

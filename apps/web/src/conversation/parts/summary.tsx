@@ -8,7 +8,7 @@ import { messageText } from "../message-text.js";
 import type { NoteRow, SummaryRow } from "../transcript/rows.js";
 import { AnswerText } from "./answer-text.js";
 
-/** Where a compaction stands in the log: what the model sees instead, and what it stands for. */
+/** The place of a compaction in the log: the summary that the model reads, and the messages that it replaces. */
 export const Summary = memo(function Summary({ row }: { readonly row: SummaryRow }) {
   const { conversationId, undoneBehind } = useConversationActions();
   const [open, setOpen] = useState(false);
@@ -47,7 +47,7 @@ export const Summary = memo(function Summary({ row }: { readonly row: SummaryRow
   );
 });
 
-/** Something that the system wrote into the log. */
+/** A note that the system wrote into the log. */
 export const Note = memo(function Note({ row }: { readonly row: NoteRow }) {
   return (
     <section aria-label="Note" className="py-4">

@@ -20,17 +20,17 @@ export interface ToolCardProps {
   /** Absent when only the result is loaded. */
   readonly call: ToolCallChunk | undefined;
   readonly result: ToolResultChunk | undefined;
-  /** What was asked about it, and what was decided, in order. */
+  /** Requests for input about the call and their decisions, in order. */
   readonly inputs?: readonly CallInput[] | undefined;
-  /** What the tool has printed so far. */
+  /** Output of the tool so far. */
   readonly output: string;
-  /** When it was started, in epoch milliseconds, as far as the log tells. */
+  /** Start time in epoch milliseconds, as far as the log records it. */
   readonly startedAt?: number | undefined;
-  /** Whether its turn is running, so that a call without a result is at work. */
+  /** True if its turn is running, so that a call without a result is still running. */
   readonly live: boolean;
 }
 
-/** One tool call: while it waits for a person, what is asked; else what it did and how it went. */
+/** One tool call: while it waits for a user, the request; otherwise its work and its outcome. */
 export const ToolCard = memo(function ToolCard(props: ToolCardProps) {
   const { call, result, inputs, output, live } = props;
   const open =
@@ -38,7 +38,7 @@ export const ToolCard = memo(function ToolCard(props: ToolCardProps) {
   if (open === undefined || call === undefined) return <RanCall {...props} />;
   return (
     <>
-      {/* A tool that asks while it runs goes on below what it has printed. */}
+      {/* A tool that asks while it runs continues below what it has printed. */}
       {output !== "" && <RanCall {...props} />}
       <WaitingCall key={open.request.requestId} call={call} input={open} />
     </>
@@ -50,12 +50,12 @@ function WaitingCall({ call, input }: { readonly call: ToolCallChunk; readonly i
   return <RequestPart request={detailsOfCall(conversationId, call, input)} onDecided={focusNext} />;
 }
 
-/** Whoever has decided by keyboard goes on with the next request, or with the composer. */
+/** Moves the focus to the next request, or to the composer, after a decision by keyboard. */
 function focusNext(requestId: string): void {
   if (!focusOtherRequest(document.querySelector("main"), requestId)) focusComposer();
 }
 
-/** A line that says what was called and how it went; its input, output and result when it is opened. */
+/** A line with the call and its outcome; its input, output and result when it is opened. */
 function RanCall({ call, result, inputs = [], output, startedAt, live }: ToolCardProps) {
   const id = useId();
   const [chosen, setChosen] = useState<boolean>();
@@ -63,7 +63,7 @@ function RanCall({ call, result, inputs = [], output, startedAt, live }: ToolCar
   const open = chosen ?? (running && output !== "");
   const name = call?.toolName ?? result?.toolName ?? "tool";
   const decision = inputs[0]?.response;
-  // A tool that asks while it runs may do without an answer.
+  // A tool that asks while it runs may continue without an answer.
   const denied = decision?.decision === "deny" && result?.isError === true;
   const status = running
     ? "running"
@@ -77,7 +77,7 @@ function RanCall({ call, result, inputs = [], output, startedAt, live }: ToolCar
             ? "failed"
             : "done";
   const summary = running && output !== "" ? lastLine(output) : toolSummary(call?.input, call?.argumentsText);
-  // A call that waited for a decision began with it.
+  // A call that waited for a decision started with it.
   const elapsed = useElapsed(running, inputs[0]?.respondedAt ?? startedAt);
   // A call that was denied did not run.
   const duration = denied ? undefined : (result?.durationMs ?? elapsed);
@@ -201,7 +201,7 @@ function Section({
   );
 }
 
-/** What a tool prints, with its end in view. */
+/** The output of a tool, with its end in view. */
 function LiveOutput({ output }: { readonly output: string }) {
   const box = useRef<HTMLPreElement>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: it follows what is printed
@@ -222,7 +222,9 @@ function LiveOutput({ output }: { readonly output: string }) {
   );
 }
 
-/** How long the tool has been at work, by the log or else as this tab sees it; nothing until a second has passed. */
+/**
+ * Returns how long the tool has been running, by the log or else as this tab sees it; undefined for the first second.
+ */
 function useElapsed(running: boolean, startedAt: number | undefined): number | undefined {
   const [elapsed, setElapsed] = useState<number>();
   useEffect(() => {

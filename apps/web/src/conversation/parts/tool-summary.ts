@@ -1,4 +1,4 @@
-/** A tool's input in one line: the value when there is only one, else short JSON. */
+/** Returns a tool's input in one line: the value if there is only one, otherwise short JSON. */
 export function toolSummary(input: unknown, argumentsText?: string): string {
   if (input === null || input === undefined) return oneLine(argumentsText ?? "");
   if (typeof input !== "object") return oneLine(String(input));
@@ -21,7 +21,7 @@ export function toolSummary(input: unknown, argumentsText?: string): string {
   );
 }
 
-/** A tool's input to read: JSON with line breaks, or what the model wrote where it is no JSON. */
+/** Returns a tool's input for reading: JSON with line breaks, or what the model wrote if it is not JSON. */
 export function toolInputText(input: unknown, argumentsText?: string): string {
   if (input === undefined) return argumentsText ?? "";
   try {
@@ -31,7 +31,7 @@ export function toolInputText(input: unknown, argumentsText?: string): string {
   }
 }
 
-/** The last line that a tool printed, while it works. */
+/** Returns the last line that a tool printed, while it runs. */
 export function lastLine(output: string): string {
   const trimmed = output.slice(-2_000).trimEnd();
   return oneLine(trimmed.slice(trimmed.lastIndexOf("\n") + 1));

@@ -16,12 +16,12 @@ import { ErrorCard } from "./error-card.js";
 import { isRetryable } from "./error-words.js";
 import { RowActions } from "./row-actions.js";
 
-/** How a turn ended, what it cost, and what can be done with its answer. */
+/** The end of a turn: how it ended, what it cost, and the actions on its answer. */
 export const TurnEnd = memo(function TurnEnd({ row }: { readonly row: EndRow }) {
   const { branch, handle } = useConversationActions();
   const { turn, opening, answer, last } = row;
   const failure = failureOf(row);
-  // Of an imported turn the model is not known.
+  // The model of an imported turn is not known.
   const inUse = handle.getState().meta?.effective?.model;
   const text = joinedText(answer);
   const question = joinedText(opening);
@@ -66,10 +66,10 @@ export const TurnEnd = memo(function TurnEnd({ row }: { readonly row: EndRow }) 
   );
 });
 
-/** Reasons for which an answer is not whole. */
+/** Reasons for which an answer is incomplete. */
 const cutReasons: ReadonlySet<string> = new Set(["interrupted", "length", "max-steps"]);
 
-/** Whether an answer shows nothing: no words, no file, no call. */
+/** Returns true if an answer shows nothing: no text, no file, no call. */
 function isEmpty(answer: EndRow["answer"]): boolean {
   return answer.every(({ parts }) =>
     parts.every(
@@ -78,7 +78,7 @@ function isEmpty(answer: EndRow["answer"]): boolean {
   );
 }
 
-/** Asks for the rest of an answer that was cut, as a message of its own. */
+/** Requests the rest of an answer that was cut, with a new message. */
 function ContinueButton() {
   const { handle } = useConversationActions();
   return (
@@ -88,7 +88,7 @@ function ContinueButton() {
   );
 }
 
-/** Tokens and times, seen on hover. What is unknown is not there. */
+/** Tokens and times, visible on hover. Unknown values are left out. */
 function TurnStats({ turn }: { readonly turn: TurnState | undefined }) {
   if (turn === undefined) return null;
   const { usage, durationMs, waitedMs = 0, model, steps, cost } = turn;
@@ -145,7 +145,7 @@ function EndNote({
   );
 }
 
-/** The failure of a turn: as it was told live, or as it stands in the log. */
+/** Returns the failure of a turn: as it was reported live, or as it is in the log. */
 function failureOf({ turn, answer }: EndRow): Failure | undefined {
   if (turn?.error !== undefined) return turn.error;
   for (const message of answer) {

@@ -21,7 +21,7 @@ import { MessageEditor } from "./message-editor.js";
 import { OtherPart } from "./other-part.js";
 import { RowActions } from "./row-actions.js";
 
-/** What the user said, with what can be done about it. */
+/** A message of the user, with its actions. */
 export const UserMessage = memo(function UserMessage({ row }: { readonly row: UserRow }) {
   const mayWrite = useMayWrite();
   const { conversationId, editingId, edit, branches } = useConversationActions();
@@ -86,7 +86,7 @@ export const UserMessage = memo(function UserMessage({ row }: { readonly row: Us
   );
 });
 
-/** Said at once while the connection is away, else only when it takes long enough to be noticed. */
+/** Shown at once while the connection is lost, otherwise only when sending takes long enough to be noticed. */
 function Sending({ message }: { readonly message: UnsentMessage }) {
   const away = useAway();
   const late = useLate();
@@ -106,7 +106,7 @@ function Sending({ message }: { readonly message: UnsentMessage }) {
   );
 }
 
-/** Returns true for a file that this page sends: the log does not have it yet. */
+/** Returns true for a file that this page is sending: the log does not have it yet. */
 function isUpload(file: FileReference): file is FileReference & UploadInfo {
   return "id" in file && "expiresAt" in file;
 }

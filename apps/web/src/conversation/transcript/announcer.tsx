@@ -5,7 +5,10 @@ import { joinedText } from "../message-text.js";
 import { spokenText } from "./spoken-text.js";
 import { waitingWords } from "./waiting-words.js";
 
-/** Tells screen readers that a turn has begun, what it asks for, and what it said once it is over: not one word each. */
+/**
+ * Announces to screen readers that a turn has started, what it asks for, and its answer once it is complete: not word
+ * by word.
+ */
 export function Announcer({ state }: { readonly state: ConversationState }) {
   const [said, setSaid] = useState("");
   const running = state.activeTurn?.turnId;

@@ -1,6 +1,6 @@
 import type { Row } from "./rows.js";
 
-/** About how tall a row will be: good guesses keep the scroll bar from jumping when rows are measured. */
+/** Estimates the height of a row: good estimates keep the scroll bar from jumping when rows are measured. */
 export function estimateHeight(row: Row | undefined): number {
   switch (row?.kind) {
     case "user":
@@ -30,7 +30,7 @@ function textLength(row: Extract<Row, { readonly message: unknown }>): number {
   return length;
 }
 
-/** About four files stand beside each other. */
+/** About four files fit beside each other. */
 function fileRows(row: Extract<Row, { readonly message: unknown }>): number {
   const files = row.message.parts.filter(({ chunk }) => chunk.type === "text" && chunk.file !== undefined);
   return Math.ceil(files.length / 4);

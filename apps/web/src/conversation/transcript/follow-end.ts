@@ -1,18 +1,18 @@
 import { type RefObject, useCallback, useEffect, useRef, useState } from "react";
 
-/** So near to the end a reader counts as being there. */
+/** Distance from the end, in pixels, within which a reader counts as being at the end. */
 export const endZone = 64;
 
 /**
- * Whether the view keeps to the end while it grows. It lets go as soon as the reader moves up, by wheel, finger, key
- * or scroll bar, and holds on again when the reader comes back to the end.
+ * Tracks whether the view stays at the end while it grows. Following stops as soon as the reader moves up, by wheel,
+ * finger, key or scroll bar, and resumes when the reader returns to the end.
  */
 export function useFollowEnd(
   box: RefObject<HTMLElement | null>,
   startsAtEnd: boolean,
 ): {
   readonly following: boolean;
-  /** The end is out of view. Who has let go may still see it. */
+  /** The end is out of view. A reader who has stopped following may still see it. */
   readonly away: boolean;
   readonly follow: () => void;
   readonly letGo: () => void;
@@ -31,7 +31,7 @@ export function useFollowEnd(
     let touchY = 0;
     const letGo = () => {
       movedUp = true;
-      // Where there is nothing to scroll, nothing was let go.
+      // If nothing can be scrolled, following continues.
       if (element.scrollHeight > element.clientHeight && element.scrollTop > 0) setFollowing(false);
     };
     const onWheel = (event: WheelEvent) => {
@@ -57,7 +57,7 @@ export function useFollowEnd(
       lastTop.current = top;
       lastHeight.current = height;
       if (distance() > endZone) {
-        // What turned out to be taller has moved nobody: who was at the end goes on to it.
+        // Rows that turned out to be taller do not move the reader: one who was at the end is scrolled to it.
         if (grew && now.current && !movedUp) element.scrollTop = height;
         else setFollowing(false);
       } else if (down || !movedUp) {
@@ -65,7 +65,7 @@ export function useFollowEnd(
         setFollowing(true);
       }
     };
-    // What arrives below moves nobody who has let go, so it comes without a scroll.
+    // New rows below do not move a reader who has stopped following, so they cause no scroll event.
     const observer = new ResizeObserver(look);
     observer.observe(element);
     if (element.firstElementChild !== null) observer.observe(element.firstElementChild);

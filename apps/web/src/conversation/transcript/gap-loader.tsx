@@ -9,8 +9,8 @@ import { useConversationActions } from "../conversation-context.js";
 const nearView = 800;
 
 /**
- * Marks a gap between two messages that are not consecutive in the log, above the second one. When it comes near the view,
- * it loads the messages at the end of the gap that the reader comes from.
+ * Marks a gap between two messages that are not consecutive in the log, above the second one. When it comes near the
+ * view, it loads the messages at the end of the gap that the reader comes from.
  */
 export function GapLoader({
   box,

@@ -58,7 +58,7 @@ function stateOf(messages: readonly MessageState[], turns: readonly TurnState[] 
   };
 }
 
-it("has the files that tools returned with the step that called them", () => {
+it("puts the files that tools returned with the step that called them", () => {
   const file = (name: string): Chunk => ({
     type: "text",
     text: `[${name}]`,
@@ -91,7 +91,7 @@ describe("buildRows", () => {
     expect(rows[2]).toMatchObject({ last: true, turnId: "1" });
   });
 
-  it("does not take what is not loaded for the end of a turn, and knows the row behind it", () => {
+  it("does not treat a gap in what is loaded as the end of a turn, and finds the row after it", () => {
     const messages = [
       message("user", "1", [text("hi")], { firstSeq: 8, lastSeq: 8 }),
       message("assistant", "1", [call("a")], { firstSeq: 9, lastSeq: 9 }),
@@ -127,7 +127,7 @@ describe("buildRows", () => {
     expect(rows[2]).toMatchObject({ first: false });
   });
 
-  it("tells messages that steered from those that opened the turn", () => {
+  it("distinguishes messages that steered from those that opened the turn", () => {
     const rows = buildRows(
       stateOf(
         [
@@ -167,7 +167,7 @@ describe("buildRows", () => {
     expect(waitsSince([user, called, { ...answered, createdAt: 30 }], 7)).toBe(30);
   });
 
-  it("waits for a model that has stopped in the middle of its answer, and has the server's reason", () => {
+  it("waits for a model that has stopped in the middle of its answer, and shows the server's reason", () => {
     const user = message("user", "1", [text("hi")]);
     const streaming = message("assistant", "1", [text("he")], { status: "streaming" });
     const running = turn("1", "running");
@@ -180,7 +180,7 @@ describe("buildRows", () => {
     expect(row).toMatchObject({ kind: "waiting", on: "model", progress });
   });
 
-  it("knows when tools were started: when their step was written, which the log tells after a reload", () => {
+  it("takes the start of tools from the time at which their step was written, also after a reload", () => {
     const stepId = "1.0" as StepId;
     const called = message("assistant", "1", [call("a")], { stepId, createdAt: 1_000 });
     const steps = [{ stepId, complete: true, genTotalMs: 250 }];
@@ -235,7 +235,7 @@ describe("buildRows", () => {
     expect(buildRows(stateOf(denied, running), later)).toBe(later);
   });
 
-  it("does not end a turn while its message is on its way", () => {
+  it("does not end a turn while its message is being sent", () => {
     const sending = message("user", undefined, [text("hi")], { status: "sending" });
     expect(kinds(buildRows(stateOf([sending])))).toBe("user");
   });
@@ -261,7 +261,7 @@ describe("buildRows", () => {
     expect(kinds(rows)).toBe("summary note");
   });
 
-  it("begins a turn with each user message where no turns are named", () => {
+  it("starts a turn with each user message if no turns are named", () => {
     const rows = buildRows(
       stateOf([
         message("user", undefined, [text("a")]),
@@ -278,7 +278,7 @@ describe("buildRows", () => {
     expect(kinds(rows)).toBe("step end");
   });
 
-  it("leaves a failure to the end of its turn", () => {
+  it("shows a failure at the end of its turn only", () => {
     const failure = message("assistant", "1", [{ type: "error", message: "no", code: "timeout" }]);
     const rows = buildRows(stateOf([message("user", "1", [text("hi")]), failure], [turn("1", "sealed")]));
     expect(kinds(rows)).toBe("user end");

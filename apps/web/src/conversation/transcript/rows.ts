@@ -5,9 +5,9 @@ import { messageFiles } from "../message-text.js";
 import type { WaitingOn } from "./waiting-words.js";
 
 /*
- * What the list of messages draws, one row after the other. A message of the assistant is a row of its own, with the
- * results of its tool calls, so that a turn of thirty steps is thirty rows and only those in view are drawn. Behind
- * the last message of a turn that has ended stands a row that says how it ended and what can be done with it.
+ * The rows that the list of messages draws, one after the other. A message of the assistant is a row of its own, with
+ * the results of its tool calls, so that a turn of thirty steps is thirty rows and only those in view are drawn. After
+ * the last message of a turn that has ended, a row shows how it ended and what can be done with it.
  */
 
 /** One row of the conversation. */
@@ -18,24 +18,24 @@ export interface UserRow {
   readonly kind: "user";
   readonly key: string;
   readonly message: MessageState;
-  /** It was put into a turn that was already at work. */
+  /** It was put into a turn that was already running. */
   readonly steered: boolean;
   /** It opened its turn, so that it can be edited by forking in front of it. */
   readonly opening: boolean;
 }
 
-/** One step: what the assistant said, and the results of the tools that it called. */
+/** One step: the assistant's message, and the results of the tools that it called. */
 export interface StepRow {
   readonly kind: "step";
   readonly key: string;
   readonly message: MessageState;
-  /** In the order of the calls; undefined where a tool is still at work. */
+  /** In the order of the calls; undefined if a tool is still running. */
   readonly results: readonly (ToolResultChunk | undefined)[];
-  /** What was asked about its calls, and what was decided; in their order, undefined where nothing was. */
+  /** Requests about its calls and their decisions; in the order of the calls, undefined for a call without any. */
   readonly inputs: readonly (readonly CallInput[] | undefined)[];
   /** Files that its tools returned, in the order of the calls. */
   readonly files: readonly FileReference[];
-  /** When its tools were started, in epoch milliseconds; undefined where none is at work, or it is not known. */
+  /** Start time of its tools in epoch milliseconds; undefined if none is running, or it is not known. */
   readonly toolsSince: number | undefined;
   /** The turn it belongs to, while that is running: its tools may print. */
   readonly liveTurn: TurnState | undefined;
@@ -64,22 +64,22 @@ export interface SummaryRow {
   readonly chunk: SystemChunk & { readonly covers: NonNullable<SystemChunk["covers"]> };
 }
 
-/** Something else that the system put into the log. */
+/** Another entry that the system put into the log. */
 export interface NoteRow {
   readonly kind: "note";
   readonly key: string;
   readonly message: MessageState;
 }
 
-/** The turn runs, and nothing of what comes next can be seen yet. */
+/** A running turn whose next output is not visible yet. */
 export interface WaitingRow {
   readonly kind: "waiting";
   readonly key: string;
   readonly turnId: string | undefined;
-  /** Since when, in epoch milliseconds; undefined where the server has not said yet. */
+  /** Start of the wait in epoch milliseconds; undefined if the server has not reported it yet. */
   readonly since: number | undefined;
   readonly on: WaitingOn;
-  /** Why it takes longer, where the server has said so. */
+  /** Reason of a longer wait, if the server has reported one. */
   readonly progress: TurnProgress | undefined;
 }
 
@@ -91,8 +91,8 @@ interface Group {
 }
 
 /**
- * Rows for a state. Those that did not change keep their identity from `previous`, so that they are not drawn again.
- * `quietSince`: since when nothing has arrived of a turn that had begun to answer.
+ * Builds the rows for a state. Unchanged rows keep their identity from `previous`, so that they are not drawn again.
+ * `quietSince`: time since which nothing has arrived of a turn that had started to answer.
  */
 export function buildRows(
   state: ConversationState,
@@ -138,7 +138,7 @@ function addGroup(
       if (!isInputEntry(message)) add(systemRow(key, message));
     } else if (message.role === "assistant") {
       answered = true;
-      // A failure is told at the end of its turn.
+      // A failure is shown at the end of its turn.
       if (message.parts.length > 0 && message.parts.every(({ chunk }) => chunk.type === "error")) continue;
       const own = callsOf(message).map((id) => results.get(id));
       const inputs = asks ? inputsOf(state, message) : none;
@@ -148,7 +148,7 @@ function addGroup(
       add({ kind: "step", key, message, results: own, inputs, files: returned, toolsSince, liveTurn, first });
       first = false;
     } else if (resultIdsOf(message).some((id) => !called.has(id))) {
-      // The call is outside of the window that is loaded: its result stands by itself.
+      // The call is outside of the loaded window: its result is a row by itself.
       const nothing = { results: [], inputs: none, files: [], toolsSince: undefined };
       add({ kind: "step", key, message, ...nothing, liveTurn, first });
       answered = true;
@@ -196,8 +196,8 @@ function systemRow(key: string, message: MessageState): SummaryRow | NoteRow {
 }
 
 /**
- * Messages of one turn stand next to each other, unless something between them is not loaded. Where no turn is named
- * (imports), one begins with each user message.
+ * Groups messages by turn. Messages of one turn are adjacent, unless something between them is not loaded. If no turn
+ * is named (imports), one starts with each user message.
  */
 function groupByTurn({ messages, gaps }: ConversationState): readonly Group[] {
   const groups: Group[] = [];
@@ -225,7 +225,7 @@ function isRunning(group: Group, turn: TurnState | undefined, state: Conversatio
   return state.activeTurn?.turnId === group.turnId;
 }
 
-/** Who has to act before something new can be seen; undefined while the answer is being written. */
+/** Returns the actor that the next output waits for; undefined while the answer is being written. */
 function waitsOn(
   messages: readonly MessageState[],
   results: ReadonlyMap<string, ToolResultChunk>,
@@ -248,7 +248,7 @@ function waitsOn(
   return open.every((id) => kinds.get(id) === "tool-output") ? "caller" : "person";
 }
 
-/** When the turn began, or its last message was made, whichever came later. */
+/** Returns when the turn started, or when its last message was made, whichever is later. */
 function lastSignOf({ messages }: Group, turn: TurnState | undefined): number | undefined {
   const last = messages.at(-1);
   const made = last === undefined ? undefined : generatedAt(last, turn);
@@ -256,7 +256,7 @@ function lastSignOf({ messages }: Group, turn: TurnState | undefined): number | 
   return times.length === 0 ? undefined : Math.max(...times);
 }
 
-/** When a message was complete: the message of a step has the time at which its model was asked. */
+/** Returns when a message was complete: `createdAt` of a step's message is the time at which its model was called. */
 function generatedAt({ createdAt, stepId, role }: MessageState, turn: TurnState | undefined) {
   if (createdAt === undefined || role !== "assistant") return createdAt;
   const step = turn?.steps.findLast((each) => each.stepId === stepId);
@@ -269,7 +269,7 @@ function inputsOf(state: ConversationState, { stepId }: MessageState): StepRow["
   return stepId === undefined ? none : toolCallsOf(state, stepId).map(({ inputs }) => inputs);
 }
 
-/** A request for input, or the decision on one. */
+/** Returns true for a request for input, or the decision on one. */
 function isInputEntry({ role, parts }: MessageState): boolean {
   return role === "system" && parts.some(({ chunk }) => chunk.type === "system" && chunk.input !== undefined);
 }
@@ -293,7 +293,7 @@ function resultsOf(messages: readonly MessageState[]): ReadonlyMap<string, ToolR
   return results;
 }
 
-/** The files that tools returned, by the call. */
+/** Returns the files that tools returned, by call. */
 function returnedFiles(messages: readonly MessageState[]): ReadonlyMap<string, readonly FileReference[]> {
   const found = new Map<string, readonly FileReference[]>();
   for (const message of messages) {
@@ -321,7 +321,7 @@ function sameRow(a: Row, b: Row): boolean {
   });
 }
 
-/** The gaps between rows, each by the key of the row behind it. The beginning of the log is none of them. */
+/** Returns the gaps between rows, each by the key of the row after it. The start of the log is not one of them. */
 export function gapsByRow(rows: readonly Row[], gaps: readonly LogGap[]): ReadonlyMap<string, LogGap> {
   const found = new Map<string, LogGap>();
   for (const gap of gaps) {
@@ -332,7 +332,7 @@ export function gapsByRow(rows: readonly Row[], gaps: readonly LogGap[]): Readon
   return found;
 }
 
-/** The row that shows a place of the log, for jumping to it; -1 when it is not loaded. */
+/** Returns the index of the row that shows a place of the log, for jumping to it; -1 if it is not loaded. */
 export function rowOfSeq(rows: readonly Row[], seq: number): number {
   let found = -1;
   for (const [index, row] of rows.entries()) {

@@ -1,4 +1,7 @@
-/** Turns markdown into words for a screen reader: marks go, links keep their text, code is named instead of spelled. */
+/**
+ * Turns markdown into text for a screen reader: marks are removed, links keep their text, code is named instead of
+ * spelled.
+ */
 export function spokenText(markdown: string): string {
   return markdown
     .replace(/^(`{3,}|~{3,})[^\n]*\n[\s\S]*?(?:^\1[^\n]*$|$(?![\s\S]))/gm, "(code)")

@@ -23,9 +23,9 @@ import { buildRows, gapsByRow, type Row, rowOfSeq } from "./rows.js";
 import { useQuietSince } from "./use-quiet-since.js";
 import { Waiting } from "./waiting.js";
 
-/** Room above the first row, where loading what is earlier is shown. */
+/** Room above the first row, for the loading indicator of earlier messages. */
 const topRoom = 56;
-/** So near to the beginning of what is loaded, more is fetched. */
+/** Distance from the start of what is loaded, in pixels, within which more is fetched. */
 const nearTop = 800;
 
 export interface TranscriptProps {
@@ -77,7 +77,7 @@ export function Transcript({ state, seq }: TranscriptProps) {
         ref={box}
         role="log"
         aria-label="Messages"
-        // What arrives is announced once per turn, not once per word.
+        // New text is announced once per turn, not once per word.
         aria-live="off"
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable
         tabIndex={0}
@@ -190,7 +190,10 @@ function useRows(state: ConversationState): readonly Row[] {
   }, [state, quietSince]);
 }
 
-/** Loads and shows a place in the log, and marks it for a moment. Until then, nobody reads what is shown meanwhile. */
+/**
+ * Loads and shows a place in the log, and marks it for a moment. Until then `isJumping` is set: the messages shown
+ * meanwhile are not being read.
+ */
 function useJumpToSeq(
   seq: number | undefined,
   rows: readonly Row[],
@@ -201,7 +204,7 @@ function useJumpToSeq(
   const [wanted, setWanted] = useState<number>();
   const [isJumping, setJumping] = useState(seq !== undefined);
   const visit = useRoute();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: with each visit anew, for the same place may be asked for twice
+  // biome-ignore lint/correctness/useExhaustiveDependencies: again with each visit, because the same place may be requested twice
   useEffect(() => {
     setWanted(undefined);
     setJumping(seq !== undefined);
@@ -212,7 +215,7 @@ function useJumpToSeq(
         if (!gone) setWanted(seq);
       },
       () => {
-        // The conversation itself says what is wrong.
+        // The conversation itself shows the problem.
         if (!gone) setJumping(false);
       },
     );
@@ -239,13 +242,13 @@ function useJumpToSeq(
   return { hit, isJumping };
 }
 
-/** How long a row may take to be drawn: its markdown may have to be loaded. */
+/** Number of frames that a row may take to be drawn: its markdown may have to be loaded. */
 const markTries = 60;
 
 /** Marks the words that were searched for in the row that was jumped to, until another place is shown. */
 function useMarkMatch(box: React.RefObject<HTMLElement | null>, hit: string | undefined): void {
   const visit = useRoute();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: with each visit anew, for other words may be looked for in the same row
+  // biome-ignore lint/correctness/useExhaustiveDependencies: again with each visit, because other words may be searched for in the same row
   useEffect(() => {
     const query = lastQuery();
     if (hit === undefined || query === "") return;
@@ -271,8 +274,8 @@ function useStartAtEnd(wanted: boolean, scrollToEnd: () => void): void {
 }
 
 /**
- * Who was at the end stays there: when the composer or the keyboard of a phone takes room away from below, and when
- * the last row gives way to another that is taller at once, as in a turn that is joined in its middle.
+ * Keeps a reader at the end: when the composer or the keyboard of a phone takes room away from below, and when the last
+ * row is replaced by one that is taller at once, as in a turn that is joined in its middle.
  */
 function useStayAtEnd(
   box: React.RefObject<HTMLElement | null>,
@@ -314,7 +317,7 @@ function useLoadEarlier(
     const look = () => {
       if (element.scrollTop >= nearTop || failedAt.current === oldestSeq) return;
       handle.loadEarlier().catch(() => {
-        // The button stays, to try again. By itself it would fail again with each frame, and take the button away.
+        // The button stays, to try again. An automatic retry would fail again with each frame, and hide the button.
         failedAt.current = oldestSeq;
       });
     };
@@ -327,7 +330,7 @@ function useLoadEarlier(
   }, [box, handle, hasEarlier, loadingEarlier, oldestSeq, isJumping]);
 }
 
-/** Who sends a message wants to see it, wherever they were reading. */
+/** Scrolls to a message that the user sends, from wherever they were reading. */
 function useOwnMessage(rows: readonly Row[], toEnd: () => void): void {
   const last = rows.findLast((row) => row.kind === "user");
   const sending = last?.kind === "user" && last.message.status === "sending" ? last.key : undefined;

@@ -3,7 +3,7 @@ import { waitingWords } from "./waiting-words.js";
 
 const since = 1_000_000;
 
-it("says nothing of a short wait for the model or a tool, and at once that it is up to the reader", () => {
+it("shows nothing for a short wait for the model or a tool, and at once that it waits for the user", () => {
   expect(waitingWords("model", undefined, 2_000)).toEqual({ text: "Waiting for the model", shown: false });
   expect(waitingWords("model", undefined, 5_000)).toEqual({
     text: "Waiting for the model · 5 s",
@@ -13,7 +13,7 @@ it("says nothing of a short wait for the model or a tool, and at once that it is
   expect(waitingWords("person", undefined, 0)).toEqual({ text: "Waiting for you", shown: true });
 });
 
-it("counts down to the next attempt, names the cause, and then says that the model is asked again", () => {
+it("counts down to the next attempt, names the cause, and then says that the model is called again", () => {
   const progress = { activity: "retrying", since, retryAt: since + 3_400, code: "rate_limited" };
   const cause = "The provider limits how often it is asked";
   expect(waitingWords("model", progress, 0)).toEqual({ text: "Retrying in 4 s", cause, shown: true });

@@ -2,10 +2,10 @@ import type { TurnProgress } from "@parley/wire";
 import { formatDuration } from "../../ui/text/format.js";
 import { errorWords } from "../parts/error-words.js";
 
-/** Who has to act before a running turn goes on: the model, its tools, a person, or the program that brought a tool. */
+/** The actor that a running turn waits for: the model, its tools, a person, or the program that brought a tool. */
 export type WaitingOn = "model" | "tool" | "person" | "caller";
 
-/** Shorter waits for the model or for a tool are usual, and not worth a word. */
+/** Shorter waits for the model or for a tool are usual, and are not shown. */
 const shownFromMs = 3_000;
 
 const sentences: Readonly<Record<WaitingOn, string>> = {
@@ -23,7 +23,7 @@ export interface WaitingWords {
   readonly shown: boolean;
 }
 
-/** Says what a turn waits for that has waited so long, or has been in this state so long. */
+/** Describes what a turn waits for, by the time that it has waited or has been in this state. */
 export function waitingWords(
   on: WaitingOn,
   progress: TurnProgress | undefined,

@@ -3,7 +3,10 @@ import { useEffect, useState } from "react";
 import type { WaitingRow } from "./rows.js";
 import { waitingWords } from "./waiting-words.js";
 
-/** The turn runs and shows nothing new: says what it waits for, and for how long, because some models think in silence. */
+/**
+ * A running turn that shows nothing new: describes what it waits for, and for how long, because some models think in
+ * silence.
+ */
 export function Waiting({ row }: { readonly row: WaitingRow }) {
   const { on, progress } = row;
   const elapsed = useElapsed(progress?.since ?? row.since);
@@ -30,7 +33,7 @@ export function Waiting({ row }: { readonly row: WaitingRow }) {
   );
 }
 
-/** Whole seconds since then, in milliseconds; since now where nobody knows. */
+/** Returns the whole seconds since then, in milliseconds; since now if the start is unknown. */
 function useElapsed(since: number | undefined): number {
   const [from] = useState(() => Math.min(since ?? Number.POSITIVE_INFINITY, Date.now()));
   const [now, setNow] = useState(from);

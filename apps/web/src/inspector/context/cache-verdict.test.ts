@@ -26,12 +26,12 @@ describe("judgeCache", () => {
     });
   });
 
-  it("does not blame the provider for what is too short to be cached", () => {
+  it("does not blame the provider for a prefix that is too short to be cached", () => {
     const short = manifestOf([messages(1, 2, 300)], { prefixKept: true, prefixKeptTokens: 200 });
     expect(judgeCache({ manifest: short, usage: usage(0) }).outcome).toBe("short");
   });
 
-  it("expects nothing from the cache of another model, and the beginning from a window that moved", () => {
+  it("expects nothing from the cache of another model, and the start from a window that moved", () => {
     const model = manifestOf([messages(1, 2, 300)], {
       prefixKept: false,
       prefixKeptTokens: 250,
@@ -49,18 +49,18 @@ describe("judgeCache", () => {
     expect(cacheExplanation(judgeCache({ manifest: moved }))).toContain("from seq 9 on");
   });
 
-  it("says that a first call and an unrecorded one have nothing to compare", () => {
+  it("reports that a first call and an unrecorded one have nothing to compare", () => {
     expect(judgeCache({ manifest: manifestOf([]) }).outcome).toBe("first");
     expect(judgeCache({ usage: usage(4) })).toEqual({ outcome: "unknown", readTokens: 4 });
   });
 });
 
 describe("segmentReuse", () => {
-  it("ends where the request before ended", () => {
+  it("ends where the previous request ended", () => {
     expect(segmentReuse(kept)).toEqual(["kept", "new"]);
   });
 
-  it("marks the segment in which two requests part", () => {
+  it("marks the segment in which two requests diverge", () => {
     const broken = manifestOf([messages(1, 3, 100), messages(5, 9, 100), messages(11, 12, 50)], {
       prefixKept: false,
       prefixKeptTokens: 140,

@@ -1,21 +1,21 @@
 import type { ContextManifest, ContextSegment, PrefixBreak, ProviderCallInfo } from "@parley/wire";
 import { formatTokens } from "../figures/figures.js";
 
-/** Providers cache from about this length on; below it a miss says nothing. */
+/** Providers cache from about this length on; below it a miss means nothing. */
 const shortestCached = 1_024;
-/** Caches work in pieces of some hundred tokens, so that the end of a kept prefix is read anew. */
+/** Caches work in pieces of some hundred tokens, so that the end of a kept prefix is not read from the cache. */
 const mostOfIt = 0.5;
 
 /**
- * How a call stood to the provider's cache.
+ * Outcome of a call with respect to the provider's cache.
  *
  * - `first`: there was no call before it.
- * - `held`: it began with the whole request before it, and the provider read that from its cache.
+ * - `held`: it started with the whole previous request, and the provider read that from its cache.
  * - `partial`: it did, but the provider read less than half of it.
  * - `missed`: it did, and the provider read nothing: the miss is the provider's.
  * - `short`: it did, but that is too short to be cached.
- * - `unreported`: it did; the provider does not say what it read.
- * - `broken`: it differs from the request before it, and the cache ends there.
+ * - `unreported`: it did; the provider does not report what it read.
+ * - `broken`: it differs from the previous request, and the cache ends there.
  * - `unknown`: the call has no manifest.
  */
 export type CacheOutcome =
@@ -28,12 +28,12 @@ export type CacheOutcome =
   | "broken"
   | "unknown";
 
-/** What the cache did, and what it could have done. */
+/** The cache's effect on a call, and its possible effect. */
 export interface CacheVerdict {
   readonly outcome: CacheOutcome;
   /** Estimated tokens that could have come from the cache. Absent: unknown. */
   readonly expectedTokens?: number;
-  /** Tokens that did. Absent: the provider does not say. */
+  /** Tokens that did. Absent: the provider does not report it. */
   readonly readTokens?: number;
   readonly break?: PrefixBreak;
 }
@@ -66,7 +66,7 @@ function keptOutcome(read: number | undefined, expected: number): CacheOutcome {
   return expected < shortestCached ? "short" : "missed";
 }
 
-/** The verdict in a few words, for a badge. */
+/** Returns the verdict in a few words, for a badge. */
 export function cacheTitle(verdict: CacheVerdict): string {
   switch (verdict.outcome) {
     case "first":
@@ -88,7 +88,7 @@ export function cacheTitle(verdict: CacheVerdict): string {
   }
 }
 
-/** The verdict in sentences. */
+/** Returns the verdict in sentences. */
 export function cacheExplanation(verdict: CacheVerdict): string {
   const read = verdict.readTokens;
   const expected = formatTokens(verdict.expectedTokens);
@@ -147,12 +147,12 @@ function restSentence({ expectedTokens, readTokens }: CacheVerdict): string {
     : `${could}; the provider read ${formatTokens(readTokens)} from its cache.`;
 }
 
-/** How a segment stands to the request before: all of it the same, its beginning, or nothing. */
+/** Relation of a segment to the previous request: all of it is the same, its start is, or nothing is. */
 export type SegmentReuse = "kept" | "partly" | "new";
 
 /**
- * Which segments the request shares with the one before it, in order. A segment that holds the place where they part
- * is shared in part.
+ * Returns which segments the request shares with the previous one, in order. The segment in which they diverge is
+ * shared in part.
  */
 export function segmentReuse(manifest: ContextManifest): readonly SegmentReuse[] {
   const breakAt = manifest.prefixBreak?.at;

@@ -19,7 +19,7 @@ export interface CallListProps {
   readonly isRunning: boolean;
 }
 
-/** The calls of a turn, each of which opens. The last one is open at first. */
+/** The calls of a turn, each of which can be opened. The last one is open at first. */
 export function CallList({ conversationId, calls, callBefore, isRunning }: CallListProps) {
   if (calls.length === 0) {
     return (
@@ -63,7 +63,7 @@ interface CallCardProps {
   readonly conversationId: string;
   readonly call: ProviderCallInfo;
   readonly before: ProviderCallInfo | undefined;
-  /** The last call before it that was not a compaction's: the cache is compared with what it had read. */
+  /** The last call before it that was not a compaction's: the cache is compared with what that call read. */
   readonly stepBefore: ProviderCallInfo | undefined;
   readonly stepNumber: number;
   readonly initiallyOpen: boolean;
@@ -128,7 +128,7 @@ function CallCard({ conversationId, call, before, stepBefore, stepNumber, initia
   );
 }
 
-/** What a broken prefix cost: input that the cache held before, and that was charged in full. */
+/** The cost of a broken prefix: input that the cache held before, and that was charged in full. */
 function BreakLoss({ loss }: { readonly loss: CacheLoss | undefined }) {
   if (loss === undefined) return null;
   const { tokens, amount, currency = "" } = loss;

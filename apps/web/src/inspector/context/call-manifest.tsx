@@ -12,7 +12,7 @@ import { countSeqs } from "./seq-ranges.js";
 export interface CallManifestProps {
   readonly conversationId: string;
   readonly manifest: ContextManifest;
-  /** What the call before it sent. */
+  /** The request of the call before it. */
   readonly before?: ContextManifest | undefined;
   /** The model of the call before it, if it was another. */
   readonly modelBefore?: string | undefined;
@@ -32,7 +32,7 @@ const reuseWords: Readonly<Record<SegmentReuse, string>> = {
   new: "new",
 };
 
-/** What a call was made of, what was left out and changed, and how it differs from the call before it. */
+/** The content of a call's request, what was left out and changed, and how it differs from the call before it. */
 export function CallManifest({ conversationId, manifest, before, modelBefore }: CallManifestProps) {
   const reuse = segmentReuse(manifest);
   const total = Math.max(1, manifest.estimatedTokens);

@@ -21,7 +21,7 @@ export interface ContextViewProps {
   readonly previousTurnId?: string | undefined;
 }
 
-/** How full the model's window is, of what, and what can be done about it. */
+/** Usage of the model's window, its parts, and the actions to change it. */
 export function ContextView({ conversationId, turn, previousTurnId }: ContextViewProps) {
   const size = useConversationSelector(conversationId, selectSize, isSameSize);
   const threshold = useCompactThreshold(conversationId, size.contextWindow);
@@ -84,7 +84,7 @@ const isSameSize = (a: ContextSize, b: ContextSize) =>
   a.contextSize === b.contextSize && a.contextWindow === b.contextWindow;
 const selectTurns = ({ turns }: ConversationState) => turns;
 
-/** While a turn runs, its newest step knows better than the turn before. */
+/** Returns the size of the context. While a turn runs, its newest step is more recent than the previous turn. */
 function contextSizeNow(stored: number | undefined, usage: Usage | undefined): number | undefined {
   return usage === undefined ? stored : usage.inputTokens + usage.outputTokens;
 }

@@ -8,7 +8,7 @@ describe("words about the context", () => {
     expect(transformWords("result-clipped")).toContain("shortened");
   });
 
-  it("tell a compaction that is due from one that is ahead and one that never comes", () => {
+  it("distinguish a compaction that is due from one that is ahead and one that never happens", () => {
     expect(outlookWords({ kind: "automatic", atTokens: 800, inTokens: 0 })).toContain("before the next step");
     expect(outlookWords({ kind: "automatic", atTokens: 800, inTokens: 300 })).toContain("300 from here");
     expect(outlookWords({ kind: "automatic", atTokens: 800 })).toBe(
@@ -18,7 +18,7 @@ describe("words about the context", () => {
     expect(outlookWords({ kind: "unknown" })).toContain("not known");
   });
 
-  it("say which summary stands in", () => {
+  it("say which summary replaces messages", () => {
     expect(dropWords({ firstSeq: 1, lastSeq: 2, reason: "compacted", summarySeq: 9 })).toContain("seq 9");
     expect(dropWords({ firstSeq: 1, lastSeq: 2, reason: "budget" })).toContain("did not fit");
   });

@@ -3,7 +3,7 @@ import { formatTokens } from "../figures/figures.js";
 import type { CompactionOutlook, GaugePartKind } from "./gauge.js";
 import type { Change } from "./manifest-diff.js";
 
-/** What the parts of a context are called. */
+/** Names of the parts of a context. */
 export const partWords: Readonly<Record<GaugePartKind, string>> = {
   instructions: "Instructions",
   tools: "Tools",
@@ -13,7 +13,7 @@ export const partWords: Readonly<Record<GaugePartKind, string>> = {
   unsorted: "Not recorded",
 };
 
-/** The colours of the parts, as class names of fills and backgrounds. */
+/** The colors of the parts, as class names of fills and backgrounds. */
 export const partColors: Readonly<Record<GaugePartKind, string>> = {
   instructions: "bg-chart-4",
   tools: "bg-chart-3",
@@ -35,14 +35,17 @@ const transforms: Readonly<Record<ContextTransformKind, string>> = {
   "file-dropped": "A file was left out, because this model cannot read it",
 };
 
-/** What was done to a message on its way to the model. A kind that is newer than this page is named as it is. */
+/**
+ * Describes a change made to a message before it was sent to the model. A kind that is newer than this page keeps its
+ * name.
+ */
 export function transformWords(kind: OpenUnion<ContextTransformKind>): string {
   return Object.hasOwn(transforms, kind)
     ? transforms[kind as ContextTransformKind]
     : kind.replaceAll("-", " ");
 }
 
-/** Why messages were left out. */
+/** Describes why messages were left out. */
 export function dropWords({ reason, summarySeq }: DroppedRange): string {
   if (reason === "budget") return "They did not fit into the window.";
   return summarySeq === undefined
@@ -50,7 +53,7 @@ export function dropWords({ reason, summarySeq }: DroppedRange): string {
     : `The summary at seq ${summarySeq} stands in for them.`;
 }
 
-/** When the conversation is compacted. */
+/** Describes when the conversation is compacted. */
 export function outlookWords(outlook: CompactionOutlook): string {
   if (outlook.kind === "unknown") return "When it will be compacted is not known.";
   if (outlook.kind === "manual") return "It is compacted only when you ask for it.";
@@ -60,7 +63,7 @@ export function outlookWords(outlook: CompactionOutlook): string {
   return `It is compacted by itself at ${at} tokens, ${formatTokens(outlook.inTokens)} from here.`;
 }
 
-/** What became of the instructions or the tools between two calls. `none`: neither call had any. */
+/** Describes the change of the instructions or the tools between two calls. `none`: neither call had any. */
 export function changeWords(change: Change): string {
   if (change === "none") return "none";
   return change === "same" ? "unchanged" : change;

@@ -10,7 +10,7 @@ const manifest = manifestOf([
 ]);
 
 describe("composeGauge", () => {
-  it("says that it knows nothing rather than 0", () => {
+  it("reports unknown rather than 0", () => {
     expect(composeGauge({})).toEqual({
       isEstimate: false,
       parts: [],
@@ -46,7 +46,7 @@ describe("composeGauge", () => {
     expect(gauge.outlook).toEqual({ kind: "automatic", atTokens: 8_000, inTokens: 5_800 });
   });
 
-  it("shows the estimate, and says so, where no provider counted", () => {
+  it("shows the estimate, and says so, if no provider counted", () => {
     const gauge = composeGauge({
       contextWindow: 2_000,
       compactThreshold: 0,
@@ -57,7 +57,7 @@ describe("composeGauge", () => {
     expect(gauge.parts.map(({ kind }) => kind)).toEqual(["instructions", "tools", "messages"]);
   });
 
-  it("does not invent what the context is made of", () => {
+  it("does not invent the parts of the context", () => {
     const gauge = composeGauge({ contextSize: 500, compactThreshold: 400 });
     expect(gauge.parts).toEqual([{ kind: "unsorted", tokens: 500, share: 1 }]);
     expect(gauge.outlook).toEqual({ kind: "automatic", atTokens: 400, inTokens: 0 });
@@ -85,7 +85,7 @@ describe("composeGauge", () => {
     });
   });
 
-  it("takes the default from the server, which may know none or compact by hand only", () => {
+  it("takes the default from the server, which may have none or compact by hand only", () => {
     const outlook = (defaultThreshold?: number) =>
       composeGauge({ contextWindow: 1_000, compactThreshold: null, defaultThreshold }).outlook;
     expect(outlook()).toEqual({ kind: "unknown" });
@@ -93,7 +93,7 @@ describe("composeGauge", () => {
     expect(outlook(600)).toEqual({ kind: "automatic", atTokens: 600 });
   });
 
-  it("warns before the threshold, or before the window where compaction is by hand", () => {
+  it("warns before the threshold, or before the window if compaction is by hand", () => {
     const at = (contextSize: number, compactThreshold: number | null) =>
       composeGauge({ contextSize, contextWindow: 1_000, compactThreshold, defaultThreshold: 800 }).level;
     expect(at(639, null)).toBe("calm");
@@ -104,7 +104,7 @@ describe("composeGauge", () => {
     expect(at(1_000, 0)).toBe("full");
   });
 
-  it("has parts that make up exactly what is used", () => {
+  it("has parts that add up exactly to what is used", () => {
     const tokens = fc.integer({ min: 1, max: 1e6 });
     fc.assert(
       fc.property(tokens, tokens, tokens, fc.boolean(), (input, output, estimate, hasManifest) => {

@@ -2,39 +2,39 @@ import type { ContextManifest, ContextSegmentKind, Usage } from "@parley/wire";
 import { knownUsage } from "../figures/figures.js";
 import { segmentKinds, tokensOfKind } from "./manifest-diff.js";
 
-/** What a gauge is drawn from. Everything may be unknown. */
+/** Input of a gauge. Everything may be unknown. */
 export interface GaugeInput {
   /** Tokens in context after the newest turn, or after the newest step of a running one. */
   readonly contextSize?: number | undefined;
   readonly contextWindow?: number | undefined;
   /** The setting: tokens, 0 for by hand only, null for the default. Undefined: not read yet. */
   readonly compactThreshold?: number | null | undefined;
-  /** What null stands for. */
+  /** The threshold that null means, in tokens. */
   readonly defaultThreshold?: number | undefined;
   /** The newest call that a step made. */
   readonly manifest?: ContextManifest | undefined;
-  /** What that call reported. */
+  /** Usage that the call reported. */
   readonly usage?: Usage | undefined;
-  /** A summary was written, or taken back, after that call. */
+  /** A summary was written, or undone, after that call. */
   readonly changedSince?: boolean | undefined;
 }
 
-/** What a stretch of the context is. `answer`: what the last step wrote, which the next call reads. */
+/** Kind of a part of the context. `answer`: output of the last step, which the next call reads. */
 export type GaugePartKind = ContextSegmentKind | "answer" | "unsorted";
 
-/** A stretch of the context. */
+/** A part of the context. */
 export interface GaugePart {
   readonly kind: GaugePartKind;
   readonly tokens: number;
-  /** Of what is used. */
+  /** Share of what is used. */
   readonly share: number;
 }
 
-/** When the conversation is compacted by itself. */
+/** When the conversation is compacted automatically. */
 export type CompactionOutlook =
   | { readonly kind: "unknown" }
   | { readonly kind: "manual" }
-  /** `inTokens`: how many more fit before it. 0: before the next step. Absent: what is used is unknown. */
+  /** `inTokens`: number of tokens until then. 0: before the next step. Absent: what is used is unknown. */
   | { readonly kind: "automatic"; readonly atTokens: number; readonly inTokens?: number };
 
 /** The context, used and free. */
@@ -46,20 +46,20 @@ export interface Gauge {
   readonly limit?: number;
   /** Used of limit, at most 1. Absent when one of them is unknown. */
   readonly share?: number;
-  /** By size of the whole: empty when what is used is unknown. */
+  /** Parts of what is used; empty if that is unknown. */
   readonly parts: readonly GaugePart[];
   readonly outlook: CompactionOutlook;
   /** `near`: at four fifths of the way to compaction, or of the window. `full`: past it. */
   readonly level: "unknown" | "calm" | "near" | "full";
-  /** What is known is from before a compaction, or before it was undone: the next call tells. */
+  /** The known size is from before a compaction, or before it was undone: the next call reports the new one. */
   readonly isOutdated: boolean;
 }
 
-/** Works out what the gauge shows. Pure. */
+/** Computes what the gauge shows. Pure. */
 export function composeGauge(input: GaugeInput): Gauge {
   const { manifest, contextWindow, changedSince = false } = input;
   const limit = contextWindow ?? manifest?.contextWindow;
-  // What the last call read is not what the next one will read.
+  // The last call's input is not the input of the next one.
   const used = changedSince ? undefined : (input.contextSize ?? manifest?.estimatedTokens);
   const outlook = compactionOutlook(input, used);
   const mark = outlook.kind === "automatic" ? outlook.atTokens : limit;
@@ -96,8 +96,8 @@ function compactionOutlook(
 }
 
 /**
- * The manifest's estimates, scaled so that they sum up to what the provider counted: a part is as large as its share
- * of the request. What nothing is known of is `unsorted`.
+ * Returns the manifest's estimates, scaled so that they add up to what the provider counted: a part is as large as its
+ * share of the request. Without estimates, the whole request is `unsorted`.
  */
 function partsOf({ manifest, usage, contextSize }: GaugeInput, used: number): readonly GaugePart[] {
   const reported = contextSize === undefined ? undefined : knownUsage(usage);

@@ -34,7 +34,7 @@ describe("diffManifests", () => {
     expect(isSameContext(diff)).toBe(false);
   });
 
-  it("shows a compaction as messages that went and a summary that came", () => {
+  it("shows a compaction as removed messages and an added summary", () => {
     const before = manifestOf([messages(1, 30, 3_000)]);
     const after = manifestOf(
       [
@@ -56,7 +56,7 @@ describe("diffManifests", () => {
     ]);
   });
 
-  it("does not call dropped what was dropped for the same reason before", () => {
+  it("does not report as dropped what was dropped for the same reason before", () => {
     const before = manifestOf([messages(11, 20, 10)], {
       dropped: [{ firstSeq: 1, lastSeq: 10, reason: "budget" }],
     });
@@ -93,7 +93,7 @@ describe("diffManifests", () => {
     expect(isSameContext(diffManifests(manifest, manifest))).toBe(true);
   });
 
-  it("counts only what has a place in the log as sent", () => {
+  it("counts as sent only what has a place in the log", () => {
     expect(sentRanges(manifestOf([instructions, tools, messages(5, 9, 1), messages(10, 12, 1)]))).toEqual([
       { firstSeq: 5, lastSeq: 12 },
     ]);

@@ -1,24 +1,24 @@
 import type { ContextManifest, ContextSegmentKind, ContextTransform, DroppedRange } from "@parley/wire";
 import { joinRanges, type SeqRange, subtractRanges } from "./seq-ranges.js";
 
-/** The kinds in the order in which a model reads them. */
+/** Kinds in the order in which a model reads them. */
 export const segmentKinds: readonly ContextSegmentKind[] = ["instructions", "tools", "summary", "messages"];
 
-/** What became of something that has no place in the log. */
+/** Change of something that has no place in the log. */
 export type Change = "same" | "changed" | "added" | "removed" | "none";
 
-/** The tokens of one kind in two requests. */
+/** Tokens of one kind in two requests. */
 export interface KindChange {
   readonly kind: ContextSegmentKind;
   readonly before: number;
   readonly after: number;
 }
 
-/** How a request differs from the one before it. */
+/** Differences of a request from the previous one. */
 export interface ManifestDiff {
   readonly tokensBefore: number;
   readonly tokensAfter: number;
-  /** Only kinds that one of the two has. */
+  /** Only kinds that at least one of the two has. */
   readonly kinds: readonly KindChange[];
   readonly instructions: Change;
   readonly tools: Change;
@@ -28,7 +28,7 @@ export interface ManifestDiff {
   readonly removed: readonly SeqRange[];
   /** Left out now, and not left out before. */
   readonly newlyDropped: readonly DroppedRange[];
-  /** Changes on the way that the request before did not have. */
+  /** Changes that the previous request did not have. */
   readonly newTransforms: readonly ContextTransform[];
 }
 
@@ -54,7 +54,7 @@ export function diffManifests(before: ContextManifest, after: ContextManifest): 
   };
 }
 
-/** Whether two requests show the model the same, as far as their manifests tell. */
+/** Returns true if two requests show the model the same, as far as their manifests record it. */
 export function isSameContext(diff: ManifestDiff): boolean {
   return (
     (diff.instructions === "same" || diff.instructions === "none") &&
@@ -65,7 +65,7 @@ export function isSameContext(diff: ManifestDiff): boolean {
   );
 }
 
-/** The seqs that a request shows, summaries included. */
+/** Returns the seqs that a request shows, including summaries. */
 export function sentRanges(manifest: ContextManifest): readonly SeqRange[] {
   return joinRanges(
     manifest.segments.flatMap(({ firstSeq, lastSeq }) =>
@@ -74,7 +74,7 @@ export function sentRanges(manifest: ContextManifest): readonly SeqRange[] {
   );
 }
 
-/** The tokens that a request spends on one kind, by estimate. */
+/** Returns the estimated tokens that a request uses for one kind. */
 export function tokensOfKind(manifest: ContextManifest, kind: ContextSegmentKind): number {
   return manifest.segments.reduce(
     (sum, segment) => (segment.kind === kind ? sum + segment.estimatedTokens : sum),

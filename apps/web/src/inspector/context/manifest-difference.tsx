@@ -10,11 +10,11 @@ export interface ManifestDifferenceProps {
   readonly conversationId: string;
   readonly before: ContextManifest;
   readonly after: ContextManifest;
-  /** The model of the call before, if it was another. */
+  /** The model of the previous call, if it was another. */
   readonly modelBefore?: string | undefined;
 }
 
-/** How a request differs from the one before it. */
+/** The differences of a request from the previous one. */
 export function ManifestDifference({ conversationId, before, after, modelBefore }: ManifestDifferenceProps) {
   const diff = diffManifests(before, after);
   if (isSameContext(diff) && modelBefore === undefined) {

@@ -1,6 +1,6 @@
 import type { ContextManifest, ContextSegment } from "@parley/wire";
 
-/** A manifest whose sums fit its segments. */
+/** Returns a manifest whose sums fit its segments. */
 export function manifestOf(
   segments: readonly ContextSegment[],
   more: Partial<ContextManifest> = {},
@@ -15,7 +15,7 @@ export function manifestOf(
   };
 }
 
-/** Messages from one seq to another. */
+/** Returns a segment of messages from one seq to another. */
 export function messages(firstSeq: number, lastSeq: number, estimatedTokens: number): ContextSegment {
   return { kind: "messages", firstSeq, lastSeq, estimatedTokens };
 }

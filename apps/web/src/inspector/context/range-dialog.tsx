@@ -12,9 +12,9 @@ import { inspectorQueries } from "../inspector-queries.js";
 import { ProblemNote } from "../problem-note.js";
 import type { SeqRange } from "./seq-ranges.js";
 
-/** How many parts are read at a time. */
+/** Number of parts that are read at a time. */
 const pageLength = 50;
-/** How much of a long part is shown at first. */
+/** Number of characters of a long part that are shown at first. */
 const firstCharacters = 1_500;
 
 export interface RangeDialogProps {
@@ -26,7 +26,7 @@ export interface RangeDialogProps {
   readonly description?: ReactNode;
 }
 
-/** Reads a range of the log as it is stored, from its beginning, page by page. */
+/** Shows a range of the log as it is stored, from its start, page by page. */
 export function RangeDialog({
   open,
   onOpenChange,
@@ -117,7 +117,7 @@ function LogEntry({ stored }: { readonly stored: StoredChunk }) {
   );
 }
 
-/** A part as plain text, and what it is where that is not plain. */
+/** Returns a part as plain text, and its kind if that is not obvious. */
 function chunkText(chunk: Chunk): { readonly kind: string; readonly text: string } {
   switch (chunk.type) {
     case "text":

@@ -5,11 +5,11 @@ import { rangeText, type SeqRange } from "./seq-ranges.js";
 export interface SeqLinkProps {
   readonly conversationId: string;
   readonly range: SeqRange;
-  /** What more there is to say of it, as a tooltip. */
+  /** Further information, as a tooltip. */
   readonly note?: string;
 }
 
-/** Names a range of the log, and reads it when it is pressed. */
+/** Names a range of the log, and shows it when it is pressed. */
 export function SeqLink({ conversationId, range, note }: SeqLinkProps) {
   const [open, setOpen] = useState(false);
   const text = `seq ${rangeText(range)}`;

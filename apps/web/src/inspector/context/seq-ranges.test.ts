@@ -39,7 +39,7 @@ describe("seq ranges", () => {
     );
   });
 
-  it("read as one number where there is one", () => {
+  it("are written as one number if there is only one", () => {
     expect(rangeText({ firstSeq: 4, lastSeq: 4 })).toBe("4");
     expect(rangeText({ firstSeq: 4, lastSeq: 9 })).toBe("4 to 9");
   });

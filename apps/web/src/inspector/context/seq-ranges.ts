@@ -4,7 +4,7 @@ export interface SeqRange {
   readonly lastSeq: number;
 }
 
-/** The same seqs in ascending ranges that neither overlap nor touch. */
+/** Returns the same seqs in ascending ranges that neither overlap nor touch. */
 export function joinRanges(ranges: Iterable<SeqRange>): readonly SeqRange[] {
   const sorted = [...ranges]
     .filter(({ firstSeq, lastSeq }) => firstSeq <= lastSeq)
@@ -21,7 +21,7 @@ export function joinRanges(ranges: Iterable<SeqRange>): readonly SeqRange[] {
   return joined;
 }
 
-/** The seqs of the one that are not in the other. */
+/** Returns the seqs of the first that are not in the second. */
 export function subtractRanges(from: Iterable<SeqRange>, taken: Iterable<SeqRange>): readonly SeqRange[] {
   const holes = joinRanges(taken);
   const left: SeqRange[] = [];
@@ -38,14 +38,14 @@ export function subtractRanges(from: Iterable<SeqRange>, taken: Iterable<SeqRang
   return left;
 }
 
-/** How many seqs the ranges hold. */
+/** Returns the number of seqs in the ranges. */
 export function countSeqs(ranges: Iterable<SeqRange>): number {
   let count = 0;
   for (const { firstSeq, lastSeq } of joinRanges(ranges)) count += lastSeq - firstSeq + 1;
   return count;
 }
 
-/** `12` or `12 to 40`. */
+/** Returns `12` or `12 to 40`. */
 export function rangeText({ firstSeq, lastSeq }: SeqRange): string {
   return firstSeq === lastSeq ? `${firstSeq}` : `${firstSeq} to ${lastSeq}`;
 }

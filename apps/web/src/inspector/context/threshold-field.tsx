@@ -11,13 +11,13 @@ export interface ThresholdFieldProps {
   readonly conversationId: string;
   /** Tokens; 0 for by hand only, null for the default. */
   readonly threshold: number | null;
-  /** What the default is, in tokens, where it is known. */
+  /** The default in tokens, if it is known. */
   readonly byDefault: number | undefined;
 }
 
 type Choice = "default" | "tokens" | "manual";
 
-/** When the conversation is compacted by itself. */
+/** Chooses when the conversation is compacted automatically. */
 export function ThresholdField({ conversationId, threshold, byDefault }: ThresholdFieldProps) {
   const client = useClient();
   const id = useId();
@@ -96,7 +96,7 @@ function defaultText(byDefault: number | undefined): string {
     : `At ${formatTokens(byDefault)} tokens, the default`;
 }
 
-/** A server may answer with the default that it would use instead of null. */
+/** Returns the choice for a threshold. A server may return the default that it would use instead of null. */
 function choiceOf(threshold: number | null, byDefault: number | undefined): Choice {
   if (threshold === null || threshold === byDefault) return "default";
   return threshold === 0 ? "manual" : "tokens";

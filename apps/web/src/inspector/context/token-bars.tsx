@@ -3,7 +3,7 @@ import { formatTokens } from "../figures/figures.js";
 import type { TimelineStep } from "../timeline/timeline.js";
 import { LegendEntry } from "../timeline/timeline-chart.js";
 
-/** What each step read and wrote, to one scale. */
+/** Tokens that each step read and wrote, on one scale. */
 export function TokenBars({
   steps,
   label,

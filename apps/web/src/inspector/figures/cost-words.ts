@@ -1,7 +1,9 @@
 import { formatAmounts, formatMoney } from "@parley/client/usage";
 import type { Cost, CostSum, TurnMetrics } from "@parley/wire";
 
-/** The cost of one call, and where the figure is from: `$0.012, as billed`, `≈$0.0042, estimated`, `unknown`. */
+/**
+ * Describes the cost of one call, and the source of the figure: `$0.012, as billed`, `≈$0.0042, estimated`, `unknown`.
+ */
 export function costWords(cost: Cost | undefined): string {
   if (cost === undefined) return "unknown";
   const { amount, currency, source } = cost;
@@ -9,7 +11,7 @@ export function costWords(cost: Cost | undefined): string {
   return source === "billed" ? `${money}, as billed` : `≈${money}, estimated`;
 }
 
-/** The cost of several calls, where the figure is from, and what is not in it. */
+/** Describes the cost of several calls, the source of the figure, and what is not in it. */
 export function costSumWords({ amounts, unknownCalls }: CostSum): string {
   const known = formatAmounts(amounts);
   if (known === undefined) return "unknown";
@@ -21,7 +23,7 @@ export function costSumWords({ amounts, unknownCalls }: CostSum): string {
   return `${known}, ${source}${missing}`;
 }
 
-/** The cost of a sealed turn. One that says nothing of it made a call of unknown cost for each step. */
+/** Returns the cost of a sealed turn. A turn without a cost made a call of unknown cost for each step. */
 export function turnCost({ cost, steps }: Pick<TurnMetrics, "cost" | "steps">): CostSum {
   return cost ?? { calls: steps.length, unknownCalls: steps.length, amounts: [] };
 }

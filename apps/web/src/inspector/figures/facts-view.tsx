@@ -16,7 +16,7 @@ import { ProblemNote } from "../problem-note.js";
 const selectMeta = ({ meta }: ConversationState) => meta;
 const when = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 
-/** What a conversation is, and how to take it away. */
+/** Facts about a conversation, and its exports. */
 export function FactsView({ conversationId }: { readonly conversationId: string }) {
   const meta = useConversationSelector(conversationId, selectMeta);
   const models = useModels();

@@ -2,16 +2,18 @@ import type { ReactNode } from "react";
 import { cx } from "../../ui/cx.js";
 
 export interface FigureTableProps {
-  /** What the table is about; read, not seen. */
+  /** Subject of the table, for screen readers. */
   readonly caption: string;
   readonly columns: readonly string[];
   /** The first cell names the row. */
   readonly rows: readonly { readonly key: string; readonly cells: readonly ReactNode[] }[];
-  /** What the table lies on: the names of rows stay in place above what scrolls, in the same colour. Default `panel`. */
+  /**
+   * Background of the table: the names of rows stay in place above what scrolls, in the same color. Default `panel`.
+   */
   readonly surface?: "panel" | "canvas";
 }
 
-/** Figures in a table that scrolls sideways where there is no room. */
+/** Figures in a table that scrolls sideways if there is no room. */
 export function FigureTable({ caption, columns, rows, surface = "panel" }: FigureTableProps) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard

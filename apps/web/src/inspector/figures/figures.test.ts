@@ -12,7 +12,7 @@ import {
 } from "./figures.js";
 
 describe("figures", () => {
-  it("says unknown instead of 0 where nothing is known", () => {
+  it("reports unknown instead of 0 if nothing is known", () => {
     const formats = [formatTokens, formatTokensShort, formatDuration, formatShare, formatRate];
     for (const format of formats) expect(format(undefined)).toBe("unknown");
     expect(formatTokens(0)).toBe("0");
@@ -33,19 +33,19 @@ describe("figures", () => {
     expect(formatTokenChange(0.2)).toBe("no change");
   });
 
-  it("knows no speed without both tokens and time", () => {
+  it("returns no speed without both tokens and time", () => {
     expect(tokensPerSecond(100, 2000)).toBe(50);
     expect(tokensPerSecond(100, 0)).toBeUndefined();
     expect(tokensPerSecond(undefined, 2000)).toBeUndefined();
     expect(tokensPerSecond(100, undefined)).toBeUndefined();
   });
 
-  it("takes a usage of nothing for one that nobody reported", () => {
+  it("treats a usage of zero as not reported", () => {
     expect(knownUsage({ inputTokens: 0, outputTokens: 0 })).toBeUndefined();
     expect(knownUsage({ inputTokens: 3, outputTokens: 0 })).toEqual({ inputTokens: 3, outputTokens: 0 });
   });
 
-  it("knows a cache share only where the provider reports it", () => {
+  it("returns a cache share only if the provider reports it", () => {
     expect(cacheShare({ inputTokens: 100, outputTokens: 5 })).toBeUndefined();
     expect(cacheShare({ inputTokens: 100, outputTokens: 5, cacheReadTokens: 0 })).toBe(0);
     expect(cacheShare({ inputTokens: 100, outputTokens: 5, cacheReadTokens: 75 })).toBe(0.75);

@@ -17,7 +17,7 @@ const shown = ({ turns, nextBefore }: KnownMetrics) => [
 ];
 
 describe("what is known of the sealed turns", () => {
-  it("begins with the newest page", () => {
+  it("starts with the newest page", () => {
     expect(shown(joinNewest(undefined, page("efg", "e")))).toEqual(["efg", "e"]);
   });
 
@@ -33,7 +33,7 @@ describe("what is known of the sealed turns", () => {
     expect(shown(joinNewest(page("abc"), page("fgh", "f")))).toEqual(["fgh", "f"]);
   });
 
-  it("leaves a page aside that belongs before something else", () => {
+  it("ignores a page that belongs before other turns", () => {
     const known = page("fgh", "f");
     expect(joinEarlier(known, page("ab"), "c")).toBe(known);
   });

@@ -1,15 +1,15 @@
 import type { MetricsResponse, TurnMetrics } from "@parley/wire";
 
-/** The figures of a conversation's newest sealed turns without a gap, oldest first. */
+/** Figures of a conversation's newest sealed turns without a gap, oldest first. */
 export interface KnownMetrics {
   readonly turns: readonly TurnMetrics[];
-  /** Where the turns before them begin. Absent: there are none. */
+  /** Cursor of the turns before them. Absent: there are none. */
   readonly nextBefore?: string;
 }
 
 /**
- * Puts the newest page to what is known. Where they do not meet, so many turns were added that what was known would
- * stand behind a gap: then the page alone is known.
+ * Adds the newest page to what is known. If they do not meet, so many turns were added that there would be a gap: then
+ * only the page is known.
  */
 export function joinNewest(known: KnownMetrics | undefined, page: MetricsResponse): KnownMetrics {
   const first = page.turns[0]?.turnId;
@@ -20,7 +20,7 @@ export function joinNewest(known: KnownMetrics | undefined, page: MetricsRespons
     : { turns: [...known.turns.slice(0, place), ...page.turns], nextBefore: known.nextBefore };
 }
 
-/** Puts the page of the turns before `before` to what is known, if that still begins there. */
+/** Adds the page of the turns before `before` to what is known, if that still starts there. */
 export function joinEarlier(known: KnownMetrics, page: MetricsResponse, before: string): KnownMetrics {
   if (known.nextBefore !== before) return known;
   return { ...page, turns: [...page.turns, ...known.turns] };

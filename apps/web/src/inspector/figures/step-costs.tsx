@@ -6,11 +6,11 @@ import { costSumWords } from "./cost-words.js";
 export interface StepCostsProps {
   /** A turn's calls, in order. */
   readonly calls: readonly ProviderCallInfo[];
-  /** What the list is about; read, not seen. */
+  /** Subject of the list, for screen readers. */
   readonly label: string;
 }
 
-/** What each step of a turn cost, compactions apart, where there are several. */
+/** Cost of each step of a turn, without compactions, if there are several. */
 export function StepCosts({ calls, label }: StepCostsProps) {
   const steps = [...new Set(calls.map(({ stepId }) => stepId))];
   const rows = steps.flatMap((stepId, index) => {
@@ -24,7 +24,7 @@ export function StepCosts({ calls, label }: StepCostsProps) {
       ...(step.length === 0 ? [] : [{ name: `Step ${index + 1}`, calls: step }]),
     ];
   });
-  // What the turn cost stands above: with one row there is nothing to add.
+  // The cost of the turn is shown above: one row would add nothing.
   if (rows.length < 2) return null;
   return (
     <PanelSection title="Cost">

@@ -9,19 +9,19 @@ import type { TrendValues } from "./trends.js";
 export interface TrendSeries {
   readonly label: string;
   readonly values: TrendValues;
-  /** A colour's name among the page's own, as `chart-1`. */
+  /** Name of one of the page's own colors, such as `chart-1`. */
   readonly color: "chart-1" | "chart-2" | "chart-3" | "chart-4" | "chart-5";
 }
 
 export interface TrendChartProps {
-  /** What it shows, for screen readers. */
+  /** Subject of the chart, for screen readers. */
   readonly label: string;
-  /** Where each turn stands on the axis, one after the other. */
+  /** Position of each turn on the axis, in order. */
   readonly turns: readonly number[];
   readonly names: readonly string[];
   readonly series: readonly TrendSeries[];
   readonly format: (value: number) => string;
-  /** Where the axis ends, if it is always the same. */
+  /** End of the axis, if it is fixed. */
   readonly max?: number | undefined;
   readonly onPick: (index: number) => void;
 }
@@ -35,7 +35,10 @@ const legendColors = {
   "chart-5": "bg-chart-5",
 };
 
-/** Figures over the turns. Drawn; the table beside it has the same figures, and its rows can be reached by keyboard. */
+/**
+ * Figures over the turns, as a drawing. The table beside it has the same figures, and its rows can be reached by
+ * keyboard.
+ */
 export function TrendChart({ label, turns, names, series, format, max, onPick }: TrendChartProps) {
   const place = useRef<HTMLDivElement>(null);
   const theme = useTheme((state) => state.theme);
@@ -48,7 +51,7 @@ export function TrendChart({ label, turns, names, series, format, max, onPick }:
     if (element === null || theme === undefined) return;
     let leave = () => {};
     let isLeft = false;
-    // The library fails to load where the browser's language has a form that it does not expect.
+    // The library fails to load if the browser's language has a form that it does not expect.
     import("uplot").then(
       ({ default: Chart }) => {
         if (isLeft) return;
@@ -143,7 +146,7 @@ function chartOptions(
         label: line.label,
         stroke: color(line.color),
         width: 1.75,
-        // A gap is a turn of which nothing is known; a line over it would be a guess.
+        // A gap is an unknown turn; a line over it would be a guess.
         spanGaps: false,
         points: { show: turns.length <= 40, size: 5, fill: color(line.color), stroke: color(line.color) },
       })),

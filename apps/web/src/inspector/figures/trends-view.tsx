@@ -17,11 +17,11 @@ export interface TrendsViewProps {
   /** Sealed turns, oldest first. */
   readonly turns: readonly TurnMetrics[];
   readonly onPick: (turnId: string) => void;
-  /** Present when there are turns before these. */
+  /** Present if there are turns before these. */
   readonly earlier?: { readonly isReading: boolean; readonly onRead: () => void } | undefined;
 }
 
-/** How a conversation's figures move from turn to turn. */
+/** Figures of a conversation from turn to turn. */
 export function TrendsView({ turns, onPick, earlier }: TrendsViewProps) {
   const [view, setView] = useState<"charts" | "table">("charts");
   const isWhole = earlier === undefined;

@@ -19,7 +19,7 @@ const turns: readonly TurnMetrics[] = [
 ];
 
 describe("trendsOf", () => {
-  it("has a value or a gap for each turn, and never a 0 for what is unknown", () => {
+  it("has a value or a gap for each turn, and never a 0 for an unknown value", () => {
     expect(trendsOf(turns)).toEqual({
       turns: [1, 2],
       ttftMs: [80, null],
@@ -32,7 +32,7 @@ describe("trendsOf", () => {
     });
   });
 
-  it("counts from the newest while the turns before are not known", () => {
+  it("counts from the newest while the earlier turns are not known", () => {
     expect(trendsOf(turns, false).turns).toEqual([-1, 0]);
   });
 

@@ -1,12 +1,12 @@
 import type { TurnMetrics } from "@parley/wire";
 import { cacheShare, knownUsage, tokensPerSecond } from "./figures.js";
 
-/** A figure over the turns; null where it is not known. */
+/** A figure over the turns; null if it is not known. */
 export type TrendValues = readonly (number | null)[];
 
-/** What is drawn over the turns of a conversation: as many values in each as there are turns. */
+/** Series over the turns of a conversation: each has as many values as there are turns. */
 export interface Trends {
-  /** The turn's number, from 1; where the turns before these are not known, its place from the newest, which is 0. */
+  /** The turn's number, from 1; if the turns before these are not known, its place from the newest, which is 0. */
   readonly turns: readonly number[];
   /** From the turn's first call to its first token. */
   readonly ttftMs: TrendValues;
@@ -17,7 +17,7 @@ export interface Trends {
   readonly outputTokens: TrendValues;
   /** Tokens in context after the turn. */
   readonly contextSize: TrendValues;
-  /** Of the input, from the provider's cache, in percent. */
+  /** Percentage of the input that came from the provider's cache. */
   readonly cachePercent: TrendValues;
 }
 
@@ -42,7 +42,10 @@ export function trendsOf(turns: readonly TurnMetrics[], isWhole = true): Trends 
   };
 }
 
-/** Only steps of which both are known count, so that a missing time does not make the rest look fast. */
+/**
+ * Returns the speed of writing. Only steps with both figures count, so that a missing time does not make the rest look
+ * fast.
+ */
 function writingRate(turn: TurnMetrics): number | undefined {
   let tokens = 0;
   let ms = 0;

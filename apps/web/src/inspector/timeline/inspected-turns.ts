@@ -2,22 +2,22 @@ import type { ConversationState, MessageState } from "@parley/client";
 import type { TurnMetrics } from "@parley/wire";
 import type { KnownMetrics } from "../figures/known-metrics.js";
 
-/** A turn that can be looked at. */
+/** A turn that can be inspected. */
 export interface InspectedTurn {
   readonly turnId: string;
-  /** What it is called: by its number from 1, or, while earlier turns are not read, by how far it is from the newest. */
+  /** Its name: its number from 1, or, while earlier turns are not read, its distance from the newest. */
   readonly name: string;
   /** Present once it is sealed and its figures are loaded. */
   readonly metrics?: TurnMetrics;
-  /** What the user asked, shortened, where the message is loaded. */
+  /** The user's question, shortened, if the message is loaded. */
   readonly title?: string;
 }
 
 const titleLength = 80;
 
 /**
- * The turns of a conversation, oldest first: those whose messages are loaded before those whose figures are read, then
- * these, then those that are newer, as the one that runs.
+ * Returns the turns of a conversation, oldest first: those whose messages are loaded before those whose figures are
+ * read, then these, then newer ones, such as the running one.
  */
 export function inspectedTurns(
   known: KnownMetrics,
@@ -25,10 +25,10 @@ export function inspectedTurns(
 ): readonly InspectedTurn[] {
   const titles = titlesOf(state.messages);
   const metricsOf = new Map(known.turns.map((metrics) => [metrics.turnId, metrics]));
-  const told = new Set(state.messages.flatMap(({ turnId }) => (turnId === undefined ? [] : [turnId])));
-  if (state.activeTurn !== undefined) told.add(state.activeTurn.turnId);
-  const meeting = [...told].findIndex((turnId) => metricsOf.has(turnId));
-  const ids = [...new Set([...[...told].slice(0, Math.max(0, meeting)), ...metricsOf.keys(), ...told])];
+  const loaded = new Set(state.messages.flatMap(({ turnId }) => (turnId === undefined ? [] : [turnId])));
+  if (state.activeTurn !== undefined) loaded.add(state.activeTurn.turnId);
+  const meeting = [...loaded].findIndex((turnId) => metricsOf.has(turnId));
+  const ids = [...new Set([...[...loaded].slice(0, Math.max(0, meeting)), ...metricsOf.keys(), ...loaded])];
   const names = turnNames(ids.length, known.nextBefore === undefined);
   return ids.map((turnId, index) => {
     const metrics = metricsOf.get(turnId);
@@ -42,7 +42,7 @@ export function inspectedTurns(
   });
 }
 
-/** What so many turns are called, oldest first. Without the ones before them, their numbers are not known. */
+/** Returns the names of this many turns, oldest first. Without the turns before them, their numbers are not known. */
 export function turnNames(count: number, isWhole: boolean): readonly string[] {
   return Array.from({ length: count }, (_, index) => {
     const back = count - 1 - index;

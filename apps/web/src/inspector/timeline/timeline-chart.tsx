@@ -7,7 +7,7 @@ const rowHeight = 24;
 const barHeight = 12;
 const axisHeight = 18;
 
-/** A turn's steps and tools over time. Drawn; the table beside it says the same in words. */
+/** A turn's steps and tools over time, as a drawing. The table beside it has the same in words. */
 export function TimelineChart({ timeline, label }: { readonly timeline: Timeline; readonly label: string }) {
   const hatch = useId();
   const { rows, totalMs } = timeline;
@@ -114,7 +114,7 @@ function Bars({ row, top, totalMs, hatch }: BarsProps) {
       y={y}
       height={barHeight}
       rx={2}
-      // A bar that is there is seen, however short it was.
+      // Every bar is visible, however short it was.
       style={{ width: `max(2px, ${percent(bar.endMs - bar.startMs, totalMs)})` }}
       fill={bar.kind === "wait" ? hatch : undefined}
       className={cx(bar.kind !== "wait" && barFill(bar, row), bar.open && "animate-pulse-soft")}
@@ -168,7 +168,7 @@ function ChartLegend({ hatch, rows }: { readonly hatch: boolean; readonly rows: 
   );
 }
 
-/** A colour and what it stands for. */
+/** A color and its meaning. */
 export function LegendEntry({ color, text }: { readonly color: string; readonly text: string }) {
   return (
     <li className="flex items-center gap-1.5">

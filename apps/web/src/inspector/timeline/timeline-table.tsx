@@ -4,7 +4,7 @@ import type { TimelineStep, TimelineTool } from "./timeline.js";
 
 const columns = ["Step", "First token", "Writing", "Speed", "Tools", "Read", "Cached", "Written"];
 
-/** What the chart draws, as figures. */
+/** The figures that the chart draws. */
 export function TimelineTable({
   steps,
   caption,

@@ -9,7 +9,7 @@ const step = (more: Partial<TimelineStep> & { stepId: string }): TimelineStep =>
 });
 
 describe("layoutTimeline", () => {
-  it("puts a step behind the one before it, and its tools side by side behind its last token", () => {
+  it("puts a step after the one before it, and its tools side by side after its last token", () => {
     const { rows, totalMs, spent } = layoutTimeline({
       durationMs: 1_000,
       steps: [
@@ -65,7 +65,7 @@ describe("layoutTimeline", () => {
     expect(lane?.durationMs).toBe(20);
     expect(rows[3]?.bars[0]?.startMs).toBe(920);
     expect(spent).toEqual({ waitMs: 0, writeMs: 330, toolMs: 70, inputMs: 540, restMs: 60 });
-    // While it waits: to the present, and it is no work.
+    // While it waits: to the present, and it does not count as work.
     const open = layoutTimeline({
       startedAt: 0,
       now: 2_300,
@@ -81,14 +81,14 @@ describe("layoutTimeline", () => {
       steps: [
         step({ stepId: "t.0", startedAt: 10_050, genTotalMs: 100 }),
         step({ stepId: "t.1", startedAt: 10_400, genTotalMs: 100 }),
-        // A clock that was set back does not put a step into the one before it.
+        // A clock that was set back does not move a step into the one before it.
         step({ stepId: "t.2", startedAt: 10_100, genTotalMs: 100 }),
       ],
     });
     expect(rows.map(({ bars }) => bars[0]?.startMs)).toEqual([50, 400, 500]);
   });
 
-  it("begins when the work does, where the steps would else end behind the turn", () => {
+  it("starts when the work does, if the steps would otherwise end after the turn", () => {
     const { rows, totalMs } = layoutTimeline({
       startedAt: 10_000,
       durationMs: 19,
@@ -104,7 +104,7 @@ describe("layoutTimeline", () => {
     expect(totalMs).toBe(19);
   });
 
-  it("lets what is running reach to now", () => {
+  it("extends what is running to now", () => {
     const writing = layoutTimeline({
       startedAt: 1_000,
       now: 1_700,
@@ -132,7 +132,7 @@ describe("layoutTimeline", () => {
     expect(working.totalMs).toBe(1_000);
   });
 
-  it("draws nothing where nothing is known, instead of a bar of no length", () => {
+  it("draws nothing if nothing is known, instead of a bar of no length", () => {
     const { rows, spent } = layoutTimeline({
       steps: [
         step({ stepId: "t.0", tools: [{ toolCallId: "a", toolName: "lost", status: "failed" }] }),
@@ -147,7 +147,7 @@ describe("layoutTimeline", () => {
     expect(spent.restMs).toBeUndefined();
   });
 
-  it("survives a browser whose clock is behind the server's", () => {
+  it("tolerates a browser whose clock is behind the server's", () => {
     const { rows, totalMs } = layoutTimeline({
       startedAt: 5_000,
       now: 1_000,
@@ -209,7 +209,7 @@ describe("timeTicks", () => {
     expect(timeTicks(total, count)).toEqual(ticks);
   });
 
-  it("never makes more marks than asked for", () => {
+  it("never makes more marks than requested", () => {
     fc.assert(
       fc.property(
         fc.double({ min: 1, max: 1e8, noNaN: true }),

@@ -5,18 +5,18 @@ export interface TimelineTool {
   readonly toolCallId: string;
   readonly toolName: string;
   readonly status: "waiting" | "running" | "done" | "failed";
-  /** From dispatch to result. Absent: unknown, or not over yet. */
+  /** From dispatch to result. Absent: unknown, or not finished yet. */
   readonly durationMs?: number | undefined;
-  /** From the request for a decision to the decision. Absent: none was asked for, or it is still waited for. */
+  /** From the request for a decision to the decision. Absent: none was requested, or it is still pending. */
   readonly waitedMs?: number | undefined;
 }
 
 /** A step, as far as it is known. */
 export interface TimelineStep {
   readonly stepId: string;
-  /** Whether the model has finished writing. */
+  /** True if the model has finished writing. */
   readonly complete: boolean;
-  /** Nothing of it has been seen yet: what passes is time to the first token. */
+  /** No output has arrived yet: the elapsed time is time to the first token. */
   readonly waiting?: boolean | undefined;
   /** Epoch milliseconds. Absent: right after the step before it. */
   readonly startedAt?: number | undefined;
@@ -33,7 +33,7 @@ export interface TimelineStep {
 export interface TimelineTurn {
   /** Epoch milliseconds. */
   readonly startedAt?: number | undefined;
-  /** Epoch milliseconds; present while the turn is running: what is not over reaches to here. */
+  /** Epoch milliseconds; present while the turn is running: unfinished bars extend to here. */
   readonly now?: number | undefined;
   readonly durationMs?: number | undefined;
   /** The part of the duration in which it waited for decisions and nothing ran. Absent: not known, or none. */
@@ -42,17 +42,17 @@ export interface TimelineTurn {
 }
 
 /**
- * What a bar stands for. `wait`: until the first token. `decode`: from the first token to the last. `generate`:
- * both, where the first token's time is not known. `input`: a call waits for a decision.
+ * Kind of a bar. `wait`: until the first token. `decode`: from the first token to the last. `generate`: both, if the
+ * first token's time is not known. `input`: a call waits for a decision.
  */
 export type BarKind = "wait" | "decode" | "generate" | "input" | "tool";
 
-/** A stretch of time, in milliseconds from the turn's start. */
+/** A span of time, in milliseconds from the turn's start. */
 export interface TimelineBar {
   readonly kind: BarKind;
   readonly startMs: number;
   readonly endMs: number;
-  /** It is still going on. */
+  /** It is not finished. */
   readonly open: boolean;
 }
 
@@ -60,24 +60,24 @@ export interface TimelineBar {
 export interface TimelineRow {
   readonly key: string;
   readonly kind: "model" | "tool";
-  /** The step's place in the turn, from 0. */
+  /** Index of the step in the turn, from 0. */
   readonly stepIndex: number;
   readonly label: string;
   readonly failed: boolean;
-  /** Empty: nothing is known of when it happened. */
+  /** Empty: the times are unknown. */
   readonly bars: readonly TimelineBar[];
   /** From the first bar's start to the last bar's end, without waiting for a decision. Absent: unknown. */
   readonly durationMs?: number;
 }
 
-/** How long the turn spent on what. The rest of the duration is Parley's own: reading, committing, compacting. */
+/** Time that the turn spent, by purpose. The rest of the duration is Parley's own: reading, committing, compacting. */
 export interface TimeSpent {
   readonly waitMs: number;
   readonly writeMs: number;
   readonly toolMs: number;
   /** Waiting for decisions while nothing ran. Absent: none. */
   readonly inputMs?: number;
-  /** Absent when the turn's duration is not known. */
+  /** Absent if the turn's duration is not known. */
   readonly restMs?: number;
 }
 
@@ -90,12 +90,12 @@ export interface Timeline {
 }
 
 /**
- * Lays a turn's steps out in time. Where a step's start is known it stands there, else right behind the step before
- * it; its tools begin when the model has finished writing, all at once, for that is when they are dispatched; a call
- * that waits for a decision begins behind it.
+ * Lays out a turn's steps in time. A step is placed at its start if that is known, otherwise right after the step
+ * before it; its tools start when the model has finished writing, all at once, because that is when they are
+ * dispatched; a call that waits for a decision starts after it.
  *
- * A turn is stamped when its message is admitted, and its duration is counted from when the work on it begins, which
- * is later. So steps that would end behind the turn's own end show how much later, and are moved by that.
+ * A turn is stamped when its message is admitted, and its duration is counted from when the work on it starts, which is
+ * later. So steps that would end after the turn's own end show how much later, and are moved by that.
  */
 export function layoutTimeline(turn: TimelineTurn): Timeline {
   const timeline = layoutFrom(turn, turn.startedAt);
@@ -181,7 +181,7 @@ function isAsked({ status, waitedMs }: TimelineTool): boolean {
   return status === "waiting" || waitedMs !== undefined;
 }
 
-/** The time in which tools of a step ran, without waiting for decisions. */
+/** Returns the time in which tools of a step ran, without waiting for decisions. */
 function workMs({ toolMs, tools }: TimelineStep): number {
   return toolMs ?? Math.max(0, ...tools.map(({ durationMs = 0 }) => durationMs));
 }
@@ -213,7 +213,7 @@ function rowOf(row: Omit<TimelineRow, "failed" | "durationMs"> & { failed?: bool
   };
 }
 
-/** Round places on an axis from 0 to `totalMs`, at most `count` beside 0. */
+/** Returns round values on an axis from 0 to `totalMs`, at most `count` in addition to 0. */
 export function timeTicks(totalMs: number, count: number): readonly number[] {
   const least = totalMs / Math.max(1, count);
   const power = 10 ** Math.floor(Math.log10(least));

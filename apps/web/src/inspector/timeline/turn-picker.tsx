@@ -8,14 +8,14 @@ export interface TurnPickerProps {
   readonly turnId: string;
   /** Undefined: always the newest. */
   readonly onPick: (turnId: string | undefined) => void;
-  /** Reads the turns before these, and picks the last of them. Absent: there are none, or they are on their way. */
+  /** Reads the turns before these, and picks the last of them. Absent: there are none, or they are being read. */
   readonly onEarlier?: (() => void) | undefined;
 }
 
 /** Not the id of a turn: ids have no spaces. */
 const earlier = "earlier turns";
 
-/** Chooses the turn to look at. Choosing the newest one means: whichever is the newest, also later. */
+/** Chooses the turn to inspect. Choosing the newest one follows the newest turn, also later. */
 export function TurnPicker({ turns, turnId, onPick, onEarlier }: TurnPickerProps) {
   const index = turns.findIndex((turn) => turn.turnId === turnId);
   const pick = (place: number) => onPick(place === turns.length - 1 ? undefined : turns[place]?.turnId);

@@ -16,7 +16,7 @@ const call = (stepId: StepId, startedAt: number, more: Partial<ProviderCallInfo>
 });
 
 describe("turnTimeline", () => {
-  it("waits for the first token while nothing of a step was seen", () => {
+  it("waits for the first token while no output of a step has arrived", () => {
     const turn = turnTimeline({ live: running, now: 1_500 });
     expect(turn).toMatchObject({ startedAt: 1_000, now: 1_500, steps: [{ waiting: true, complete: false }] });
   });
@@ -35,7 +35,7 @@ describe("turnTimeline", () => {
     expect(turnTimeline({ live, now: 9_000 })).toEqual({ startedAt: 1_000, durationMs: 700, steps: [] });
   });
 
-  it("takes stored figures over live ones, and a step's start from its own call", () => {
+  it("prefers stored figures to live ones, and takes a step's start from its own call", () => {
     const turn = turnTimeline({
       live: { ...running, steps: [{ stepId: first, complete: false }] },
       metrics: {
@@ -87,7 +87,7 @@ describe("turnTimeline", () => {
       chunks: [
         entry("input-request", 1_000),
         entry("input-response", 1_500),
-        // Asked while it ran: part of its own time.
+        // Requested while it ran: part of its own time.
         entry("input-request", 1_600, "q2"),
         entry("input-response", 1_700, "q2"),
       ],

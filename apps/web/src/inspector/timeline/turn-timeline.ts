@@ -4,7 +4,7 @@ import type { ProviderCallInfo, StepId, StoredChunk, TurnMetrics } from "@parley
 import { knownUsage } from "../figures/figures.js";
 import type { TimelineStep, TimelineTool, TimelineTurn } from "./timeline.js";
 
-/** What is known of a turn, from wherever: the live state, its metrics, its calls. */
+/** All sources of data about a turn: the live state, its metrics, its calls. */
 export interface TurnSources {
   readonly live?: TurnState | undefined;
   /** The tool calls of the live turn, by step. */
@@ -14,7 +14,7 @@ export interface TurnSources {
   /** Epoch milliseconds. */
   readonly startedAt?: number | undefined;
   readonly calls?: readonly ProviderCallInfo[] | undefined;
-  /** The turn's part of the log: it says how long calls waited for decisions. */
+  /** The turn's part of the log: it records how long calls waited for decisions. */
   readonly chunks?: readonly StoredChunk[] | undefined;
   /** The time, in epoch milliseconds. */
   readonly now: number;
@@ -23,7 +23,7 @@ export interface TurnSources {
 /** Tool calls by step. */
 export type LiveTools = Readonly<Record<string, readonly TimelineTool[]>>;
 
-/** The tool calls of a turn that is followed. */
+/** Returns the tool calls of a turn that is followed live. */
 export function liveToolsOf(state: ConversationState, turnId: string): LiveTools {
   const tools: Record<string, readonly TimelineTool[]> = {};
   for (const { stepId } of state.turns[turnId]?.steps ?? []) {
@@ -46,7 +46,7 @@ function span(from: number | undefined, to: number | undefined): number | undefi
   return from === undefined || to === undefined ? undefined : Math.max(0, to - from);
 }
 
-/** The wait before a call ran. A tool that asks while it runs does so within its own time. */
+/** Returns the wait before a call ran. A tool that asks while it runs does so within its own time. */
 function waitBeforeRun(
   kind: string | undefined,
   waitedMs: number | undefined,
@@ -63,7 +63,7 @@ interface AskedCall {
   readonly waitedMs?: number | undefined;
 }
 
-/** The first request of each call, by call, and how long it was open. */
+/** Returns the first request of each call, by call, and how long it was open. */
 function waitsOf(chunks: readonly StoredChunk[]): ReadonlyMap<string, AskedCall> {
   const calls = new Map<string, AskedCall>();
   for (const { chunk, createdAt } of chunks) {
@@ -80,7 +80,7 @@ function waitsOf(chunks: readonly StoredChunk[]): ReadonlyMap<string, AskedCall>
   return calls;
 }
 
-/** Brings what is known of a turn into one form. Of a sealed turn the stored figures count, of an open one the live ones. */
+/** Merges what is known of a turn. Stored figures are used for a sealed turn, live ones for an open turn. */
 export function turnTimeline(sources: TurnSources): TimelineTurn {
   const { live, metrics, calls = [], now } = sources;
   const startedAt = sources.startedAt ?? live?.startedAt;
@@ -131,7 +131,7 @@ function toolsOf(
   return (timings ?? []).map((tool) => ({ ...tool, status: tool.isError ? "failed" : "done" }));
 }
 
-/** The model was asked, or is about to be, and nothing of its answer has come. */
+/** Returns true if the model was called, or is about to be, and no output has arrived. */
 function isBetweenSteps(steps: readonly TimelineStep[]): boolean {
   const last = steps.at(-1);
   return (

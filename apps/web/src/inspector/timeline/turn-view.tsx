@@ -27,7 +27,7 @@ export interface TurnViewProps {
   readonly previousTurnId?: string | undefined;
 }
 
-/** One turn: where its time and its tokens went, and what each of its calls was made of. */
+/** One turn: its time, its tokens, and the requests of its calls. */
 export function TurnView({ conversationId, turn, previousTurnId }: TurnViewProps) {
   const { turnId } = turn;
   const live = useConversationSelector(

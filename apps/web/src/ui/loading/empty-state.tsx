@@ -8,7 +8,7 @@ export interface EmptyStateProps {
   readonly actions?: ReactNode;
 }
 
-/** What stands where there is nothing to show, or nothing could be had: what it means and what to do. */
+/** Shown if there is nothing to show, or it could not be loaded: what that means and what to do. */
 export function EmptyState({ id, icon, title, children, actions }: EmptyStateProps) {
   return (
     <div id={id} className="flex flex-col items-center gap-2 px-6 py-10 text-center">

@@ -1,12 +1,12 @@
 import { Component, type ReactNode } from "react";
 
 export interface ErrorBoundaryProps {
-  /** What is shown instead. */
+  /** Content that is shown instead. */
   readonly fallback: (error: Error, retry: () => void) => ReactNode;
   readonly children: ReactNode;
 }
 
-/** Keeps a fault in one part of the page from taking the rest with it. */
+/** Contains an error in one part of the page, so that the rest keeps working. */
 export class ErrorBoundary extends Component<ErrorBoundaryProps, { readonly error: Error | undefined }> {
   override state: { readonly error: Error | undefined } = { error: undefined };
 

@@ -3,14 +3,14 @@ import { showToast } from "../../app/toasts.js";
 import { ErrorBoundary } from "./error-boundary.js";
 
 export interface LazyPartProps {
-  /** What stands there until it is loaded. */
+  /** Content until it is loaded. */
   readonly fallback?: ReactNode;
   /** It could not be loaded, or broke. */
   readonly onFailure?: () => void;
   readonly children: ReactNode;
 }
 
-/** A part that loads when it is needed. When it cannot be had, the page goes on without it and says so. */
+/** A part that loads when it is needed. If it cannot be loaded, the page continues without it and shows a note. */
 export function LazyPart({ fallback = null, onFailure, children }: LazyPartProps) {
   return (
     <ErrorBoundary fallback={() => <Missing onFailure={onFailure} />}>
@@ -20,7 +20,7 @@ export function LazyPart({ fallback = null, onFailure, children }: LazyPartProps
 }
 
 function Missing({ onFailure }: { readonly onFailure: (() => void) | undefined }) {
-  // biome-ignore lint/correctness/useExhaustiveDependencies: told once
+  // biome-ignore lint/correctness/useExhaustiveDependencies: reported once
   useEffect(() => {
     showToast({
       message: "This part of the page could not be loaded. The server may have been updated.",

@@ -7,18 +7,17 @@ import {
   useState,
 } from "react";
 
-/** A component whose code comes later. */
+/** A component whose code is loaded later. */
 interface LoadedPart<Props> {
-  /** Draws it, or `fallback` until its code is there. Throws to the nearest boundary when it cannot be had. */
+  /** Draws it, or `fallback` until its code is loaded. Throws to the nearest boundary if it cannot be loaded. */
   readonly Part: (props: Props & { readonly fallback: ReactNode }) => ReactNode;
   /** Fetches its code before it is drawn. */
   preload(): Promise<void>;
 }
 
 /**
- * A part that is drawn in the moment in which its code is there, and at once when it was there before. React's own
- * `lazy` holds what follows a fallback back for 300 ms, lest the page flicker: too long between a question and its
- * answer.
+ * Makes a part that is drawn as soon as its code is loaded, and at once if it was loaded before. React's own `lazy`
+ * delays the content after a fallback by 300 ms, to avoid flicker: too long between a question and its answer.
  */
 export function loadedPart<Props extends object>(
   load: () => Promise<ComponentType<Props>>,
@@ -31,7 +30,7 @@ export function loadedPart<Props extends object>(
         loaded = component;
       },
       (error: unknown) => {
-        // It may be there the next time.
+        // The next attempt may succeed.
         loading = undefined;
         throw error;
       },

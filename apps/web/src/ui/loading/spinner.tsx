@@ -1,7 +1,7 @@
 import { LoaderCircle } from "lucide-react";
 import { cx } from "../cx.js";
 
-/** Something is under way. Says so to screen readers when it gets a label. */
+/** Shows that something is running. Announces it to screen readers if it has a label. */
 export function Spinner({ label, className }: { readonly label?: string; readonly className?: string }) {
   return (
     <span

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
 
-/** Whether the component is there for so long that it is noticed. */
+/** Returns true once the component has been shown long enough to be noticed. */
 export function useLate(ms = 800): boolean {
   const [late, setLate] = useState(false);
   useEffect(() => {

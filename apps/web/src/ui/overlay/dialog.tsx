@@ -8,19 +8,19 @@ export interface DialogProps {
   readonly open: boolean;
   readonly onOpenChange: (open: boolean) => void;
   readonly title: string;
-  /** What it is for, in a sentence below the title. */
+  /** Its purpose, in a sentence below the title. */
   readonly description?: ReactNode;
   readonly children?: ReactNode;
   /** Buttons at the bottom, the main one last. */
   readonly actions?: ReactNode;
   readonly size?: "small" | "normal" | "large";
-  /** What has the focus at first. Absent: the button that closes it. */
+  /** Element that has the focus at first. Absent: the button that closes it. */
   readonly initialFocus?: RefObject<HTMLElement | null> | undefined;
 }
 
 const widths = { small: "sm:max-w-sm", normal: "sm:max-w-lg", large: "sm:max-w-3xl" };
 
-/** A modal dialog; a sheet from below on a phone. Esc and the scrim close it, and the focus goes back. */
+/** A modal dialog; a sheet from below on a phone. Esc and the scrim close it, and the focus returns. */
 export function Dialog({
   open,
   onOpenChange,

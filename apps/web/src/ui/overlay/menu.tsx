@@ -18,8 +18,8 @@ import { Kbd } from "../kbd.js";
 import { type Align, placeBeside, type Side } from "./place-beside.js";
 
 /*
- * A menu as people know it: the button opens it by click, Enter, Space or an arrow key; inside, arrows, Home, End and
- * letters move, Enter and Space take, Esc and Tab close; the focus goes back to the button. Written here because the
+ * A menu with the usual keys: the button opens it by click, Enter, Space or an arrow key; inside, arrows, Home, End and
+ * letters move, Enter and Space choose, Esc and Tab close; the focus returns to the button. Written here because the
  * page's first load has no room for a library of popups.
  */
 
@@ -82,7 +82,10 @@ export function Menu({ trigger, children, side = "bottom", align = "end", classN
   );
 }
 
-/** Where screen readers look for what belongs to the button: its part of the page. A drawer moves, so it is no place. */
+/**
+ * Returns the place where screen readers look for what belongs to the button: its part of the page. A drawer moves, so
+ * it cannot be used.
+ */
 function placeOf(button: HTMLElement | null): Element {
   const part = button?.closest("main, aside, nav");
   return part === undefined || part === null || part.closest('[role="dialog"]') !== null
@@ -245,7 +248,7 @@ export interface MenuChoicesProps<Value extends string> {
   readonly onChange: (value: Value) => void;
 }
 
-/** Choices of which one is taken. */
+/** Choices of which one is selected. */
 export function MenuChoices<Value extends string>({
   label,
   value,

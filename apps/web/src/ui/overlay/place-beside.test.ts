@@ -4,7 +4,7 @@ import { placeBeside } from "./place-beside.js";
 const screen = { width: 400, height: 600 };
 const popup = { width: 100, height: 80 };
 
-it("stands on the wanted side, aligned as asked", () => {
+it("is placed on the wanted side, with the wanted alignment", () => {
   const anchor = { left: 100, top: 300, width: 40, height: 20 };
   expect(placeBeside(anchor, popup, screen, { side: "bottom", align: "start" })).toEqual({
     left: 100,
@@ -23,7 +23,7 @@ it("stands on the wanted side, aligned as asked", () => {
   });
 });
 
-it("goes to the other side when that has more room", () => {
+it("moves to the other side if that has more room", () => {
   const anchor = { left: 100, top: 560, width: 40, height: 20 };
   expect(placeBeside(anchor, popup, screen, { side: "bottom", align: "start" }).side).toBe("top");
 });

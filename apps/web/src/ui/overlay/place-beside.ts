@@ -13,7 +13,10 @@ interface Size {
   readonly height: number;
 }
 
-/** Where a popup goes beside its anchor: on the wanted side, on the other one when that has more room, never off the screen. */
+/**
+ * Returns the place of a popup beside its anchor: on the wanted side, on the other one if that has more room, never off
+ * the screen.
+ */
 export function placeBeside(
   anchor: Box,
   popup: Size,

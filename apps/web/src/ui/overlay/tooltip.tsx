@@ -7,12 +7,12 @@ export interface TooltipProps {
   readonly text: string;
   readonly keys?: string | undefined;
   readonly side?: Side;
-  /** One element that takes attributes. */
+  /** One element that accepts attributes. */
   readonly children: ReactElement<Record<string, unknown>>;
 }
 
 /**
- * A short text on hover and focus. Never the only place where something is said: screen readers get the label.
+ * A short text on hover and focus. Never the only source of its information: screen readers get the label.
  *
  * It only marks its element; one layer for the whole page draws the tip, so that a thousand buttons cost nothing.
  */
@@ -33,7 +33,7 @@ interface Tip {
 
 const hoverDelay = 500;
 
-/** Draws the tips of the page. There is one. */
+/** Draws the tooltips of the page. There is one layer. */
 export function TooltipLayer() {
   const [tip, setTip] = useState<Tip>();
   useEffect(() => {

@@ -6,18 +6,21 @@ import { formatBytes } from "./format.js";
 
 export interface BigTextProps {
   readonly text: string;
-  /** How much is shown at first. */
+  /** Number of lines that are shown at first. */
   readonly lines?: number;
   readonly chars?: number;
   readonly mono?: boolean;
-  /** Nothing is cut from the start. */
+  /** True: nothing is cut at first. */
   readonly uncut?: boolean;
   /** Draws a piece of it. Absent: as it is. */
   readonly draw?: (piece: string) => ReactNode;
   readonly className?: string;
 }
 
-/** Text as it is, however much: what is long is cut, and shown whole in pieces that the browser draws when they come into view. */
+/**
+ * Text as it is, of any length: a long text is cut, and shown whole in pieces that the browser draws when they come
+ * into view.
+ */
 export const BigText = memo(function BigText({
   text,
   lines = 40,

@@ -22,7 +22,7 @@ describe("clipText", () => {
     expect(text).toBe("😀".repeat(20));
   });
 
-  it("shows a prefix within the limits and counts the rest, whatever the text", () => {
+  it("shows a prefix within the limits and counts the rest, for any text", () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 300, unit: fc.constantFrom("a", "\n", "😀", " ") }), (whole) => {
         const { text, hidden } = clipText(whole, limits);
@@ -36,7 +36,7 @@ describe("clipText", () => {
   });
 });
 
-it("splits without losing anything and without cutting a character in two", () => {
+it("splits without losing anything and without splitting a character", () => {
   fc.assert(
     fc.property(fc.string({ maxLength: 300, unit: fc.constantFrom("a", "\n", "😀") }), (whole) => {
       const pieces = splitText(whole, 16);

@@ -1,18 +1,18 @@
-/** The part of a text that can be shown at once without holding up the page. */
+/** The part of a text that can be shown at once without blocking the page. */
 export interface ClippedText {
   readonly text: string;
-  /** Characters that were left out. 0: nothing was. */
+  /** Number of characters that were left out. 0: none. */
   readonly hidden: number;
 }
 
 export interface ClipLimits {
   readonly chars: number;
   readonly lines: number;
-  /** The longest line: one endless line costs a browser far more than the same in many. */
+  /** The longest line: one endless line costs a browser far more than the same text in many lines. */
   readonly lineChars: number;
 }
 
-/** Cuts a text to what the limits allow, at the end of a line where that is near, never inside a surrogate pair. */
+/** Cuts a text to the limits, at the end of a line if one is near, never inside a surrogate pair. */
 export function clipText(text: string, limits: ClipLimits): ClippedText {
   let end = Math.min(text.length, limits.chars);
   let lineStart = 0;

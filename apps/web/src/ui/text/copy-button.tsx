@@ -4,16 +4,16 @@ import { showToast } from "../../app/toasts.js";
 import { IconButton } from "../icon-button.js";
 
 export interface CopyButtonProps {
-  /** What is copied; a function is asked when the button is pressed. */
+  /** Text to copy; a function is called when the button is pressed. */
   readonly text: string | (() => string);
   /** Its accessible name. */
   readonly label?: string;
-  /** What it shows. Absent: the sign of copying. */
+  /** Its icon. Absent: the copy icon. */
   readonly icon?: ReactElement;
   readonly className?: string;
 }
 
-/** Copies a text and says that it did. */
+/** Copies a text and shows that it did. */
 export function CopyButton({ text, label = "Copy", icon, className }: CopyButtonProps) {
   const [copied, setCopied] = useState(false);
   useEffect(() => {
@@ -38,7 +38,7 @@ export function CopyButton({ text, label = "Copy", icon, className }: CopyButton
   );
 }
 
-/** Puts a text on the clipboard, also where the page was not served over TLS. */
+/** Puts a text on the clipboard, also if the page was not served over TLS. */
 async function copyText(text: string): Promise<void> {
   if (navigator.clipboard !== undefined) return navigator.clipboard.writeText(text);
   const field = document.createElement("textarea");

@@ -8,7 +8,7 @@ export interface EditableTitleProps {
   readonly className?: string;
 }
 
-/** A title that is being written anew: Enter and leaving keep it, Esc does not. */
+/** A title that is being edited: Enter and leaving the field save it, Esc does not. */
 export function EditableTitle({ title, onSave, onDone, className }: EditableTitleProps) {
   const [value, setValue] = useState(title);
   const field = useRef<HTMLInputElement>(null);
@@ -27,7 +27,7 @@ export function EditableTitle({ title, onSave, onDone, className }: EditableTitl
       aria-label="Title"
       maxLength={200}
       value={value}
-      // biome-ignore lint/a11y/noAutofocus: it appears because someone asked to type here
+      // biome-ignore lint/a11y/noAutofocus: it appears because the user asked to type here
       autoFocus
       onChange={(event) => setValue(event.target.value)}
       onBlur={() => finish(true)}

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { fieldDirection } from "./field-direction.js";
 
-it("leaves the direction to the browser, but for a text so long that this takes seconds", () => {
+it("leaves the direction to the browser, except for a text so long that this takes seconds", () => {
   expect(fieldDirection("")).toBe("auto");
   expect(fieldDirection("\u05E9 short")).toBe("auto");
   expect(fieldDirection("x".repeat(500_000))).toBe("ltr");

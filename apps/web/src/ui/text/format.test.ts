@@ -13,7 +13,7 @@ describe("formatDuration", () => {
     [7_440_000, "2 h 4 min"],
   ])("says %i ms as %s", (ms, said) => expect(formatDuration(ms)).toBe(said));
 
-  it("says nothing of what is no length of time", () => {
+  it("returns nothing for an invalid duration", () => {
     expect(formatDuration(Number.NaN)).toBe("");
     expect(formatDuration(-5)).toBe("");
   });
@@ -31,12 +31,12 @@ describe("formatTokens", () => {
   ])("says %i as %s", (count, said) => expect(formatTokens(count)).toBe(said));
 });
 
-it("says sizes", () => {
+it("formats sizes", () => {
   expect(formatBytes(12)).toBe("12 B");
   expect(formatBytes(1_048_576)).toBe("1 MB");
 });
 
-it("says a rate only where both figures are known", () => {
+it("formats a rate only if both figures are known", () => {
   expect(formatRate(100, 2_000)).toBe("50 tok/s");
   expect(formatRate(3, 1_000)).toBe("3.0 tok/s");
   expect(formatRate(undefined, 2_000)).toBeUndefined();

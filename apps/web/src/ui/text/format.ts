@@ -1,4 +1,4 @@
-/** A length of time for people: `0.8 s`, `12 s`, `3 min 5 s`, `2 h 4 min`. */
+/** Formats a duration: `0.8 s`, `12 s`, `3 min 5 s`, `2 h 4 min`. */
 export function formatDuration(ms: number): string {
   if (ms < 0 || !Number.isFinite(ms)) return "";
   if (ms < 1_000) return `${Math.round(ms)} ms`;
@@ -11,24 +11,24 @@ export function formatDuration(ms: number): string {
   return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`;
 }
 
-/** A count of tokens in few characters: `812`, `4.2k`, `128k`, `1.1M`. */
+/** Formats a count of tokens in few characters: `812`, `4.2k`, `128k`, `1.1M`. */
 export function formatTokens(count: number): string {
   if (count < 1_000) return String(count);
   if (count < 999_500) return `${trim(count / 1_000)}k`;
   return `${trim(count / 1_000_000)}M`;
 }
 
-/** A size in bytes or characters: `812 B`, `4.2 KB`, `1.0 MB`. */
+/** Formats a size in bytes or characters: `812 B`, `4.2 KB`, `1.0 MB`. */
 export function formatBytes(count: number): string {
   if (count < 1_000) return `${count} B`;
   if (count < 999_500) return `${trim(count / 1_000)} KB`;
   return `${trim(count / 1_000_000)} MB`;
 }
 
-/** Shorter than this, an answer came in one piece: its rate would say nothing about the model. */
+/** Shorter than this, an answer came in one piece: its rate would be meaningless for the model. */
 const leastRateMs = 100;
 
-/** Tokens per second, where both are known and the time is long enough to tell. */
+/** Formats tokens per second, if both are known and the time is long enough. */
 export function formatRate(tokens: number | undefined, ms: number | undefined): string | undefined {
   if (tokens === undefined || ms === undefined || ms < leastRateMs) return undefined;
   const rate = (tokens * 1_000) / ms;

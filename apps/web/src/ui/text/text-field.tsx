@@ -3,7 +3,7 @@ import { cx } from "../cx.js";
 
 export interface TextFieldProps extends Omit<ComponentProps<"input">, "id"> {
   readonly label: string;
-  /** The label is read, not seen. */
+  /** The label is only for screen readers. */
   readonly labelHidden?: boolean;
   readonly hint?: ReactNode;
   readonly problem?: string | undefined;
@@ -14,7 +14,7 @@ export const fieldClass =
   "w-full rounded-md border border-line-strong bg-canvas px-3 py-2 text-sm text-ink placeholder:text-faint " +
   "focus-visible:border-accent focus-visible:outline-offset-0";
 
-/** One line of text with its label, a hint and what is wrong with it. */
+/** One line of text with its label, a hint and its problem. */
 export function TextField({ label, labelHidden = false, hint, problem, className, ...rest }: TextFieldProps) {
   const id = useId();
   const noteId = `${id}-note`;

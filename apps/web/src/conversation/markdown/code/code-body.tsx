@@ -7,7 +7,7 @@ const longestLine = 4_000;
 /** With more chunks than these, the browser lays out only those in view. */
 const fewChunks = 4;
 
-/** The lines of a code. What is finished is drawn once. */
+/** The lines of code. Finished lines are drawn once. */
 export function CodeBody({ lines, rest }: { readonly lines: CodeLines; readonly rest: string }) {
   const skips = lines.chunks.length > fewChunks;
   return (

@@ -17,16 +17,16 @@ import { useCodeLines } from "./use-code-lines.js";
 
 export interface CodeFenceProps {
   readonly code: string;
-  /** As the fence names it; may be empty. */
+  /** Name of the language in the fence; may be empty. */
   readonly language: string;
-  /** Whether more of it is expected. */
+  /** True if more code is expected. */
   readonly growing: boolean;
 }
 
-/** Code that is shorter cannot be folded. */
+/** Shorter code cannot be folded. */
 const shortCode = 25;
 
-/** Code with its language and what can be done with it. A diagram is drawn once its source is whole. */
+/** Code with its language and its actions. A diagram is drawn once its source is complete. */
 export const CodeFence = memo(function CodeFence(props: CodeFenceProps) {
   const [asSource, setAsSource] = useState(false);
   const isDiagram = props.language.toLowerCase() === "mermaid" && !props.growing;
@@ -38,7 +38,7 @@ interface CodeFigureProps extends CodeFenceProps {
   readonly onShowDiagram: (() => void) | undefined;
 }
 
-/** Colours come when they are there, and move nothing. */
+/** Shows code as text. Colors appear when they are ready, and move nothing. */
 function CodeFigure({ code, language, growing, onShowDiagram }: CodeFigureProps) {
   const { lines, rest } = useCodeLines(code, language, growing);
   const [isWrapped, setWrapped] = useState(false);
@@ -102,7 +102,7 @@ function CodeFigure({ code, language, growing, onShowDiagram }: CodeFigureProps)
   );
 }
 
-/** Opens HTML or a drawing beside the conversation, and keeps what is open there up to date while it is written. */
+/** Opens HTML or a drawing beside the conversation, and updates it there while it is written. */
 function PreviewButton({ code, language, growing }: CodeFenceProps) {
   const id = useId();
   const kind = artifactKind(language);

@@ -1,4 +1,4 @@
-/** The ending of a file in a language, as fences name it. */
+/** File extensions by language, as fences name it. */
 const endings: Readonly<Record<string, string>> = {
   bash: "sh",
   "c++": "cpp",
@@ -23,11 +23,11 @@ const endings: Readonly<Record<string, string>> = {
 };
 
 const wholeNames: Readonly<Record<string, string>> = { dockerfile: "Dockerfile", makefile: "Makefile" };
-/** A first line that names the file, as models like to write it. */
+/** A first line that names the file, as models often write it. */
 const named =
   /^\s*(?:\/\/|#|--|;|\/\*|<!--)\s*(?:file(?:name)?:\s*)?(?:[\w.-]+\/)*([\w-][\w.-]*\.[a-z\d]{1,8})\s*(?:\*\/|-->)?\s*$/i;
 
-/** The name under which code is saved: the one that its first line gives, or one with the ending of its language. */
+/** Returns the name under which code is saved: the one in its first line, or one with the extension of its language. */
 export function codeFileName(language: string, code: string): string {
   const end = code.indexOf("\n");
   const given = named.exec(code.slice(0, Math.min(200, end === -1 ? 200 : end)))?.[1];

@@ -19,14 +19,14 @@ beforeAll(async () => {
   highlighter = loaded;
 });
 
-/** Everything at once. */
+/** Reads the whole code at once. */
 function whole(text: string): CodeLines {
   let lines = advance(undefined, text, highlighter);
   while (isBehind(lines)) lines = advance(lines, text, highlighter);
   return lines;
 }
 
-it("colours lines that stream in as it colours the whole", () => {
+it("colors streamed lines as it colors the whole", () => {
   const long = code.repeat(30);
   let lines: CodeLines | undefined;
   for (let end = 0; end <= long.length; end += 37) {
@@ -39,7 +39,7 @@ it("colours lines that stream in as it colours the whole", () => {
   expect(lines.chunks.flat().map(textOf).join("\n")).toBe(long.trimEnd());
 });
 
-it("leaves finished chunks alone, whatever comes behind them", () => {
+it("leaves finished chunks alone, whatever follows them", () => {
   const line = "const a = 1;\n";
   const first = whole(line.repeat(linesPerChunk + 1));
   const second = advance(first, line.repeat(linesPerChunk + 2), highlighter);
@@ -48,7 +48,7 @@ it("leaves finished chunks alone, whatever comes behind them", () => {
   expect(advance(second, line.repeat(linesPerChunk + 2), highlighter)).toBe(second);
 });
 
-it("shows code at once and colours it bit by bit, up to a limit", () => {
+it("shows code at once and colors it step by step, up to a limit", () => {
   const long = "const a = 1;\n".repeat(5_000);
   let lines = advance(undefined, long, highlighter);
   expect(lines.count).toBe(5_000);
@@ -60,7 +60,7 @@ it("shows code at once and colours it bit by bit, up to a limit", () => {
   expect(lines.chunks[0]?.[0]?.length).toBeGreaterThan(1);
 });
 
-it("begins anew when the code is another one, and when its colours arrive", () => {
+it("starts again when the code is replaced, and when its colors arrive", () => {
   const plain = advance(undefined, "const a = 1;\n", undefined);
   expect(plain.chunks).toEqual([[[{ text: "const a = 1;" }]]]);
   expect(advance(plain, "const a = 1;\n", highlighter).chunks[0]?.[0]?.length).toBeGreaterThan(1);
@@ -68,7 +68,7 @@ it("begins anew when the code is another one, and when its colours arrive", () =
   expect(other.chunks.flat().map(textOf)).toEqual(["let b = 2;"]);
 });
 
-it("knows languages by the names that models use", () => {
+it("finds languages by the names that models use", () => {
   expect(grammarOf("TS")).toBe("typescript");
   expect(grammarOf("sh")).toBe("bash");
   expect(grammarOf("constructor")).toBeUndefined();

@@ -1,27 +1,27 @@
 import type { GrammarState } from "shiki/core";
 import type { LineHighlighter, Token } from "./highlighter.js";
 
-/** A line of code: its pieces, each in one colour. */
+/** A line of code: its pieces, each in one color. */
 export type Line = readonly Token[];
 
-/** Code as far as it has been split into lines and coloured. */
+/** Code that has been split into lines and colored so far. */
 export interface CodeLines {
   /** The code that the lines were made from: whole lines only. */
   readonly done: string;
-  /** The lines, in chunks. A chunk that is full and coloured keeps its identity. */
+  /** The lines, in chunks. A chunk that is full and colored keeps its identity. */
   readonly chunks: readonly (readonly Line[])[];
   readonly count: number;
   readonly highlighter: LineHighlighter | undefined;
-  /** How many lines from the beginning have their colours, and the state to go on from. */
+  /** Number of lines from the start that have their colors, and the state to continue from. */
   readonly coloured: number;
   readonly state: GrammarState | undefined;
 }
 
-/** Lines that are drawn, and left alone, together. */
+/** Number of lines that are drawn together. */
 export const linesPerChunk = 50;
-/** So many lines are coloured at a time: the page must not stand still for more. */
+/** Number of lines that are colored at a time: more would block the page. */
 const colouredAtOnce = 150;
-/** Lines behind these have one colour: nobody looks at the colours of so much code. */
+/** Lines after these have one color: so much code is not read for its colors. */
 const mostColoured = 3_000;
 
 const none: CodeLines = {
@@ -33,7 +33,7 @@ const none: CodeLines = {
   state: undefined,
 };
 
-/** Takes in what came since: only the new lines where the code just grew. Call it again while `isBehind`. */
+/** Adds what was written since: only the new lines if the code just grew. Call it again while `isBehind`. */
 export function advance(
   before: CodeLines | undefined,
   code: string,
@@ -49,7 +49,7 @@ export function advance(
   return isBehind(lines) ? colour(lines) : lines;
 }
 
-/** Returns true while there are lines to colour. */
+/** Returns true while there are lines to color. */
 export function isBehind({ highlighter, coloured, count }: CodeLines): boolean {
   return highlighter !== undefined && coloured < Math.min(count, mostColoured);
 }
@@ -93,7 +93,7 @@ function lineAt(chunks: CodeLines["chunks"], at: number): Line {
   return chunks[Math.floor(at / linesPerChunk)]?.[at % linesPerChunk] ?? [];
 }
 
-/** The characters of a line. */
+/** Returns the characters of a line. */
 export function textOf(line: Line): string {
   return line.length === 1 ? (line[0]?.text ?? "") : line.map(({ text }) => text).join("");
 }

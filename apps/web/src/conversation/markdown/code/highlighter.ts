@@ -1,14 +1,14 @@
 import type { GrammarState, HighlighterCore, LanguageRegistration, ThemedToken } from "shiki/core";
 
-/** A piece of a line in one colour. The colour is a CSS variable, so that a change of theme costs nothing. */
+/** A piece of a line in one color. The color is a CSS variable, so that a change of theme costs nothing. */
 export interface Token {
   readonly text: string;
   readonly color?: string;
 }
 
-/** Colours lines that follow on from those before. */
+/** Colors lines, continuing from those before. */
 export interface LineHighlighter {
-  /** The tokens of these lines, and the state to go on from. */
+  /** Returns the tokens of these lines, and the state to continue from. */
   highlight(
     code: string,
     after?: GrammarState,
@@ -68,7 +68,7 @@ const aliases: Readonly<Record<string, string>> = {
   zsh: "bash",
 };
 
-/** The grammar for what a fence calls its language, if there is one. */
+/** Returns the grammar for the language that a fence names, if there is one. */
 export function grammarOf(language: string): string | undefined {
   const name = language.toLowerCase();
   const grammar = aliases[name] ?? name;
@@ -80,12 +80,12 @@ let core: Promise<HighlighterCore> | undefined;
 const ready = new Map<string, LineHighlighter>();
 const loading = new Map<string, Promise<LineHighlighter | undefined>>();
 
-/** The highlighter of a grammar, if it is loaded. */
+/** Returns the highlighter of a grammar, if it is loaded. */
 export function loadedHighlighter(grammar: string): LineHighlighter | undefined {
   return ready.get(grammar);
 }
 
-/** Loads the highlighter of a grammar. Undefined when it cannot be had: the code is then shown without colours. */
+/** Loads the highlighter of a grammar. Undefined if it cannot be loaded: the code is then shown without colors. */
 export function loadHighlighter(grammar: string): Promise<LineHighlighter | undefined> {
   let promise = loading.get(grammar);
   if (promise === undefined) {
@@ -109,9 +109,9 @@ async function load(grammar: string): Promise<LineHighlighter | undefined> {
       const tokens = highlighter.codeToTokensBase(code, {
         lang: grammar,
         theme,
-        // A line that no grammar was made for is shown without colours instead of holding up the page.
+        // Lines longer than grammars are made for are shown without colors instead of blocking the page.
         tokenizeMaxLineLength: 2_000,
-        // The first line of a language takes long, because its patterns are compiled then: never cut that short.
+        // The first line of a language takes long, because its patterns are compiled then: never interrupt that.
         tokenizeTimeLimit: 5_000,
         ...(after === undefined ? {} : { grammarState: after }),
       });

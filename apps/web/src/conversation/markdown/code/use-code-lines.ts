@@ -3,8 +3,8 @@ import { advance, type CodeLines, isBehind } from "./code-lines.js";
 import { grammarOf, type LineHighlighter, loadedHighlighter, loadHighlighter } from "./highlighter.js";
 
 /**
- * The lines of a code, coloured as far as that has got, and the line that still grows. While code streams in, each
- * finished line is coloured once, from where the grammar stood; the line that grows has one colour until it ends.
+ * Returns the lines of code, as far as they are colored, and the line that is still growing. While code streams in,
+ * each finished line is colored once, from the grammar's last state; the growing line has one color until it ends.
  */
 export function useCodeLines(
   code: string,
@@ -14,7 +14,7 @@ export function useCodeLines(
   const highlighter = useHighlighter(grammarOf(language));
   const before = useRef<CodeLines | undefined>(undefined);
   const [round, setRound] = useState(0);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each round colours some more
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each round colors some more
   const shown = useMemo(() => {
     const end = growing ? code.lastIndexOf("\n") + 1 : code.length;
     before.current = advance(before.current, code.slice(0, end), highlighter);

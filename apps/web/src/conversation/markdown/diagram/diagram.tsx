@@ -12,7 +12,7 @@ type State =
   | { readonly phase: "failed"; readonly problem: string }
   | { readonly phase: "drawn"; readonly drawing: Drawing; readonly address: string };
 
-/** A diagram, drawn from its source, in the colours of the theme. One that cannot be drawn is its source. */
+/** A diagram, drawn from its source, in the colors of the theme. If it cannot be drawn, its source is shown. */
 export function Diagram({
   source,
   onShowSource,
@@ -101,7 +101,7 @@ function drawn(drawing: Drawing): State {
   return { phase: "drawn", drawing, address: URL.createObjectURL(drawing.picture) };
 }
 
-/** The kind of the diagram, as its source begins. */
+/** Returns the kind of the diagram, as named at the start of its source. */
 function firstWords(source: string): string {
   return source.trim().split("\n", 1)[0]?.slice(0, 80) ?? "";
 }

@@ -2,8 +2,8 @@ import katex from "katex";
 import "katex/dist/katex.min.css";
 
 /**
- * Draws a formula into an element. Returns what is wrong with it, if anything is; the element is empty then. The
- * formula is a stranger's: it may not name addresses or classes, define without end, or be larger than the page.
+ * Draws a formula into an element. Returns its problem, if it has one; the element is empty then. The formula is
+ * untrusted: it may not use addresses or classes, define macros without end, or be larger than the page.
  */
 export function drawMath(element: HTMLElement, tex: string, display: boolean): string | undefined {
   try {

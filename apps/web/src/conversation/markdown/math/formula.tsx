@@ -5,16 +5,16 @@ import { drawFormula, loadedMath, loadMath, soon } from "./math-loader.js";
 export interface FormulaProps {
   readonly tex: string;
   readonly display: boolean;
-  /** Its end has not come yet: it is shown as it is written. */
+  /** It has no end yet: it is shown as it is written. */
   readonly open: boolean;
-  /** As it was written, with its delimiters: what is copied. */
+  /** The source with its delimiters: this is copied. */
   readonly source: string;
 }
 
 /** Longer formulas are shown as they are written. */
 const longest = 5_000;
 
-/** A formula. Until it can be drawn, and where it cannot, it is shown as it is written. */
+/** A formula. Until it can be drawn, or if it cannot, it is shown as it is written. */
 export function Formula({ tex, display, open, source }: FormulaProps) {
   const place = useRef<HTMLSpanElement>(null);
   const [state, setState] = useState<{

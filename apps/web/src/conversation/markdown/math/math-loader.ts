@@ -3,12 +3,12 @@ type Math = typeof import("./draw-math.js");
 let loaded: Math | undefined;
 let loading: Promise<Math> | undefined;
 
-/** What draws formulas, if it is loaded. */
+/** Returns the renderer of formulas, if it is loaded. */
 export function loadedMath(): Math | undefined {
   return loaded;
 }
 
-/** Loads what draws formulas. */
+/** Loads the renderer of formulas. */
 export function loadMath(): Promise<Math> {
   loading ??= import("./draw-math.js").then(
     (math) => {
@@ -16,7 +16,7 @@ export function loadMath(): Promise<Math> {
       return math;
     },
     (error: unknown) => {
-      // It may be there the next time.
+      // The next attempt may succeed.
       loading = undefined;
       throw error;
     },
@@ -24,18 +24,21 @@ export function loadMath(): Promise<Math> {
   return loading;
 }
 
-/** Draws a formula into an element. Returns what is wrong with it, if anything is. */
+/** Draws a formula into an element. Returns its problem, if it has one. */
 export function drawFormula(element: HTMLElement, tex: string, display: boolean): string | undefined {
   return loaded?.drawMath(element, tex, display);
 }
 
-/** The time that formulas may take of one frame. */
+/** Time of one frame that formulas may use. */
 const frameBudgetMs = 10;
 const waiting: (() => void)[] = [];
 let usedMs = 0;
 let isAsked = false;
 
-/** Calls back at once where this frame has time left, else in one of the next: a thousand formulas do not stop the page. */
+/**
+ * Calls back at once if this frame has time left, otherwise in one of the next: a thousand formulas do not block the
+ * page.
+ */
 export function soon(work: () => void): void {
   if (usedMs >= frameBudgetMs || waiting.length > 0) waiting.push(work);
   else timed(work);

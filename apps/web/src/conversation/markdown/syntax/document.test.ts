@@ -48,7 +48,7 @@ const parts = [
 ];
 
 describe("a text that streams in", () => {
-  it("has the blocks in the end that it has as a whole, wherever it was cut", () => {
+  it("ends with the same blocks as the whole text, wherever it was cut", () => {
     fc.assert(
       fc.property(
         fc.array(fc.constantFrom(...parts), { maxLength: 12 }),
@@ -62,7 +62,7 @@ describe("a text that streams in", () => {
     );
   });
 
-  it("keeps groups that are settled as they are", () => {
+  it("keeps settled groups as they are", () => {
     const text = "A paragraph.\n\n".repeat(100);
     const first = readDocument(emptyDocument, text, true);
     const second = readDocument(first, `${text}More`, true);
@@ -71,11 +71,11 @@ describe("a text that streams in", () => {
     expect(second.groups[1]).toBe(first.groups[1]);
   });
 
-  it("does not read a fence again that grows", () => {
+  it("does not parse a growing fence again", () => {
     const before = readDocument(emptyDocument, "Code:\n\n```ts\nconst a", true);
     const after = readDocument(before, "Code:\n\n```ts\nconst a = 1;\nconst b = 2;\n``", true);
     expect(after.settled).toBe(before.settled);
-    // The beginning of an end is not shown.
+    // The start of a closing fence is not shown.
     expect(blocksOf(after).at(-1)).toEqual({
       kind: "code",
       start: 7,
@@ -88,7 +88,7 @@ describe("a text that streams in", () => {
   });
 });
 
-it("reads an endless line in pieces, none of which cuts a character", () => {
+it("reads an endless line in pieces, none of which splits a character", () => {
   const blocks = blocksOf(whole("\u{1D54F}".repeat(250_000)));
   expect(blocks.length).toBeGreaterThan(20);
   expect(sizeOfBlocks(blocks)).toBe(500_000);
@@ -98,12 +98,12 @@ it("reads an endless line in pieces, none of which cuts a character", () => {
   }
 });
 
-it("keeps a picture that stands in the text in one block", () => {
+it("keeps a picture in the text in one block", () => {
   const picture = `![dot](data:image/png;base64,${"A".repeat(50_000)})`;
   expect(blocksOf(whole(picture))).toEqual([{ kind: "markdown", start: 0, raw: picture }]);
 });
 
-it("notes footnotes and references, wherever they are defined", () => {
+it("collects footnotes and references, wherever they are defined", () => {
   const { references } = whole(
     "One[^b] and [^a] [x].\n\n[^a]: first\n[^b]: second\n    goes on\n\n[x]: https://example.com\n",
   );
@@ -112,7 +112,7 @@ it("notes footnotes and references, wherever they are defined", () => {
   expect(references.links).toEqual({ x: { href: "https://example.com", title: undefined } });
 });
 
-it("reads what is nested without end as text, soon", () => {
+it("reads endless nesting as text, quickly", () => {
   for (const text of [
     ">".repeat(50_000),
     "- ".repeat(20_000),

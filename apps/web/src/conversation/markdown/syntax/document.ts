@@ -5,29 +5,29 @@ import { type FootnoteToken, type Links, type MathToken, readBlocks } from "./le
 export type Block =
   | {
       readonly kind: "markdown";
-      /** Where it begins in the text: it stays the same while the text grows. */
+      /** Start in the text: it stays the same while the text grows. */
       readonly start: number;
       readonly raw: string;
     }
   | {
       readonly kind: "code";
       readonly start: number;
-      /** As the fence names it; may be empty. */
+      /** Name of the language in the fence; may be empty. */
       readonly language: string;
       readonly code: string;
       /** The fence has no end yet. */
       readonly open: boolean;
     }
   | {
-      /** Words without any structure, too many for one paragraph: a piece of them. */
+      /** A piece of unstructured text that is too long for one paragraph. */
       readonly kind: "piece";
       readonly start: number;
       readonly raw: string;
     };
 
-/** Notes of a text that concern more than one block. They keep their identity while nothing is added. */
+/** Definitions in a text that concern more than one block. They keep their identity while nothing is added. */
 export interface References {
-  /** The addresses that link references stand for. */
+  /** The addresses of link references. */
   readonly links: Links;
   /** Footnotes by label: their text. */
   readonly footnotes: ReadonlyMap<string, string>;
@@ -35,7 +35,7 @@ export interface References {
   readonly mentioned: ReadonlySet<string>;
 }
 
-/** A text as far as it has been read. */
+/** A text as far as it has been parsed. */
 export interface MarkdownDocument {
   readonly text: string;
   /** All blocks, in groups. A group that cannot change any more keeps its identity. */
@@ -45,7 +45,7 @@ export interface MarkdownDocument {
   readonly settled: readonly (readonly Block[])[];
   readonly settledEnd: number;
   readonly fence?: OpenFence | undefined;
-  /** It was read as a whole: nothing was expected to follow. */
+  /** It was parsed as a whole: nothing was expected to follow. */
   readonly whole: boolean;
 }
 
@@ -53,19 +53,19 @@ export interface MarkdownDocument {
 interface OpenFence {
   readonly marker: string;
   readonly language: string;
-  /** Where the text's fence begins, and where its code does. */
+  /** Start of the fence in the text, and start of its code. */
   readonly start: number;
   readonly codeStart: number;
-  /** Everything before is code: the last line that may still turn out to be the end begins here. */
+  /** Everything before is code: the last line, which may still become the closing fence, starts here. */
   readonly lineStart: number;
 }
 
-/** A paragraph that is longer is read in pieces: it is no prose, and marks in it would be searched for too long. */
+/** A longer paragraph is read in pieces: it is not prose, and searching for marks in it would take too long. */
 const longestParagraph = 12_000;
-/** A group takes no more blocks once it has so many, or so many characters. */
+/** A group takes no more blocks once it has this many blocks or characters. */
 const fullGroup = { blocks: 40, chars: 20_000 };
 
-/** A text of which nothing has been read. */
+/** A text of which nothing has been parsed. */
 export const emptyDocument: MarkdownDocument = {
   text: "",
   groups: [],
@@ -76,8 +76,8 @@ export const emptyDocument: MarkdownDocument = {
 };
 
 /**
- * Reads what came since. Where the text only grew, what is settled is not read again, and a fence that grows is not
- * parsed at all. `growing`: more may come.
+ * Parses what was added. If the text only grew, settled blocks are not parsed again, and a growing fence is not parsed
+ * at all. `growing`: more may follow.
  */
 export function readDocument(before: MarkdownDocument, given: string, growing: boolean): MarkdownDocument {
   const text = given.includes("\r") ? given.replaceAll(/\r\n?/g, "\n") : given;
@@ -88,7 +88,7 @@ export function readDocument(before: MarkdownDocument, given: string, growing: b
   return { ...known, text, groups: addToGroups(known.settled, [blockOfFence(fence, text)]), fence };
 }
 
-/** Looks for the end of a fence in the lines that came since. Undefined when it is there. */
+/** Searches the added lines for the end of a fence. Undefined if it is found. */
 function continueFence(fence: OpenFence, text: string): OpenFence | undefined {
   let { lineStart } = fence;
   for (;;) {
@@ -105,7 +105,10 @@ function closesFence(line: string, marker: string): boolean {
   return found !== undefined && found[0] === marker[0] && found.length >= marker.length;
 }
 
-/** The block of a fence that has no end yet. A line that looks like the beginning of the end waits for its rest. */
+/**
+ * Returns the block of a fence that has no end yet. A line that looks like the start of the closing fence is held back
+ * until it is complete.
+ */
 function blockOfFence(fence: OpenFence, text: string): Block {
   const { language, start, codeStart, lineStart, marker } = fence;
   const line = text.slice(lineStart, lineStart + 8).trim();
@@ -150,15 +153,17 @@ function readTail(known: MarkdownDocument, text: string, growing: boolean): Mark
   };
 }
 
-/** Counts the blocks from the beginning that no further text can change: behind them stands a whole line of another. */
+/**
+ * Counts the blocks from the start that no further text can change: those followed by a complete line of another block.
+ */
 function countSettled(tokens: readonly Token[]): number {
   for (let index = tokens.length - 1; index > 0; index -= 1) {
     const token = tokens[index];
     if (token === undefined || token.type === "space") continue;
-    // A formula without an end may still turn out to be words of the paragraph before.
+    // A formula without an end may still become text of the paragraph before.
     const isOpen = token.type === "math" && (token as MathToken).open;
     if (!isOpen && (token.raw.includes("\n") || index < tokens.length - 1)) return index;
-    // The line is not whole: what stands before it may still reach into it, as a list into its next mark.
+    // The line is not complete: the block before it may still extend into it, as a list into its next item.
     return Math.max(
       0,
       tokens.slice(0, index).findLastIndex(({ type }) => type !== "space"),
@@ -177,13 +182,13 @@ function noteReferences(before: References, tokens: readonly Token[], settledCou
   for (const [index, token] of tokens.entries()) {
     if (token.type === "def") {
       const { tag, href, title } = token as Tokens.Def;
-      // An address that is still being written leads elsewhere.
+      // An incomplete address would lead elsewhere.
       if (index >= settledCount || Object.hasOwn(links, tag)) continue;
       links[tag] = { href, title };
       isNew = true;
     } else if (token.type === "footnote") {
       const { label, raw } = token as FootnoteToken;
-      // The first of a name counts; the last of a text may still grow.
+      // The first definition of a label counts; the last one of a text may still grow.
       if ((footnotes.get(label)?.length ?? 0) >= raw.length) continue;
       footnotes.set(label, raw);
       isNew = true;
@@ -217,13 +222,15 @@ function blocksOf(token: Token, start: number): readonly Block[] {
   }
 }
 
-/** Pictures that stand in the text itself may be as long as they are. */
+/**
+ * Returns true for a paragraph that is too long to be parsed as one. Pictures in the text itself may have any length.
+ */
 function isTooLong(raw: string): boolean {
   if (raw.length <= longestParagraph) return false;
   return raw.replaceAll(/\(data:image\/[a-z]+;base64,[\w+/=]*(?:\)|$)/g, "").length > longestParagraph;
 }
 
-/** Pieces at fixed places, so that a paragraph that grows changes its last one alone. */
+/** Splits a paragraph at fixed places, so that growth changes only the last piece. */
 function piecesOf(raw: string, start: number): readonly Block[] {
   const pieces: Block[] = [];
   for (let from = 0; from < raw.length; ) {
@@ -236,7 +243,7 @@ function piecesOf(raw: string, start: number): readonly Block[] {
   return pieces;
 }
 
-/** The language that the line of a fence names first. */
+/** Returns the language named by the first word of a fence's info line. */
 function languageOf(info: string): string {
   return /^\s*([^\s{,]*)/.exec(info)?.[1] ?? "";
 }
@@ -272,7 +279,7 @@ function isFull(group: readonly Block[]): boolean {
   return group.length >= fullGroup.blocks || sizeOfBlocks(group) >= fullGroup.chars;
 }
 
-/** The characters of blocks. */
+/** Returns the number of characters in blocks. */
 export function sizeOfBlocks(blocks: readonly Block[]): number {
   return blocks.reduce(
     (sum, block) => sum + (block.kind === "code" ? block.code.length : block.raw.length),

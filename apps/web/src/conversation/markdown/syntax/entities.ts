@@ -1,6 +1,6 @@
 const reference = /&(?:#(\d{1,7})|#[xX]([\da-fA-F]{1,6})|([a-zA-Z][a-zA-Z\d]{1,31}));/g;
 
-/** Replaces character references (`&amp;`, `&#58;`) by what they stand for. What stands for nothing stays. */
+/** Replaces character references (`&amp;`, `&#58;`) by their characters. Unknown references stay. */
 export function decodeEntities(text: string): string {
   if (!text.includes("&")) return text;
   return text.replace(reference, (whole, decimal?: string, hex?: string, name?: string) => {
@@ -19,7 +19,10 @@ const known = new Map<string, string>([
   ["&nbsp;", "\u00A0"],
 ]);
 
-/** The browser knows all two thousand names. Nothing but one reference is ever given to its parser. */
+/**
+ * Decodes a named reference with the browser, which knows all two thousand names. Its parser is given nothing but one
+ * reference.
+ */
 function namedCharacter(whole: string): string {
   let character = known.get(whole);
   if (character === undefined) {

@@ -31,20 +31,20 @@ export interface FootnoteToken extends Tokens.Generic {
   readonly tokens: Token[];
 }
 
-/** A mark that leads to a footnote. */
+/** A mark that links to a footnote. */
 export interface FootnoteMarkToken extends Tokens.Generic {
   readonly type: "footnoteMark";
   readonly label: string;
 }
 
-/** More quotes and lists inside each other are shown as text: each level costs a pass over what it holds. */
+/** Deeper nesting of quotes and lists is shown as text: each level costs a pass over its content. */
 const deepest = 40;
 const containerMark = /[ \t]*(?:>|[-+*](?=[ \t])|\d{1,9}[.)](?=[ \t]))/y;
 
-/** The addresses that link references stand for. */
+/** The addresses of link references. */
 export type Links = TokensList["links"];
 
-/** What stood before the place that a tokenizer looks at. */
+/** Returns the character before the place where a tokenizer is. */
 function lastCharacter(tokens: readonly Token[]): string {
   return tokens.at(-1)?.raw.at(-1) ?? "";
 }
@@ -80,13 +80,13 @@ const displayMath = (growing: boolean): TokenizerAndRendererExtension => ({
     const span = mathAt(src.slice(indent.length), { growing, before: "" });
     if (span === undefined) return undefined;
     const behind = /^[ \t]*(?:\n|$)/.exec(src.slice(indent.length + span.raw.length))?.[0];
-    // Words follow in the same line: it stands in a paragraph.
+    // Text follows in the same line: it is inside a paragraph.
     if (behind === undefined) return undefined;
     return { ...span, type: "math", raw: indent + span.raw + behind };
   },
 });
 
-/** Folds inside each other, at the place that is being read. */
+/** Depth of nested folds at the current place. */
 let foldDepth = 0;
 const deepestFold = 10;
 
@@ -120,7 +120,7 @@ const details: TokenizerAndRendererExtension = {
   },
 };
 
-/** Finds where a fold ends, past the folds inside of it. One without an end goes on to the end of the text. */
+/** Finds the end of a fold, past nested folds. A fold without an end extends to the end of the text. */
 function findDetailsEnd(text: string, from: number): { readonly bodyEnd: number; readonly end: number } {
   const tag = /<(\/?)details(?:\s+open(?:="[^"]*")?)?\s*>[ \t]*\n?/gi;
   tag.lastIndex = from;
@@ -140,7 +140,7 @@ const footnote: TokenizerAndRendererExtension = {
     return at === -1 ? undefined : at + 1;
   },
   tokenizer(src) {
-    // Its text goes on in lines that are indented.
+    // Its text continues in indented lines.
     const found = /^\[\^([^\]\s]{1,80})\]:[ \t]*([^\n]*(?:\n(?:[ \t]*\n)*(?: {2,}|\t)[^\n]+)*)(?:\n|$)/.exec(
       src,
     );
@@ -177,15 +177,15 @@ const inlineMath = (growing: boolean): TokenizerAndRendererExtension => ({
 
 const ownBlock = /\n(?: {0,3}(?:\$\$|\\\[|<details)|\[\^)/i;
 
-/** The options of a lexer. `growing`: the end of what it reads may still come. */
+/** Returns the options of a lexer. `growing`: the end of its input may still follow. */
 function optionsOf(growing: boolean) {
   return new Marked({
     gfm: true,
     extensions: [tooDeep, displayMath(growing), details, footnote, footnoteMark, inlineMath(growing)],
-    // What stands in a formula is no emphasis.
+    // Signs in a formula are not emphasis.
     hooks: { emStrongMask: maskMath },
     tokenizer: {
-      /** A heading that is underlined does not reach over a formula, a fold or a footnote. */
+      /** An underlined heading does not extend over a formula, a fold or a footnote. */
       lheading(src) {
         const found = this.rules.block.lheading.exec(src)?.[0];
         return found !== undefined && ownBlock.test(found) ? undefined : false;
@@ -217,19 +217,19 @@ function maskMath(text: string): string {
   return masked + text.slice(from);
 }
 
-/** Splits a text into its blocks. What stands inside of them is not read yet. */
+/** Splits a text into its blocks. Their content is not parsed yet. */
 export function readBlocks(text: string, growing: boolean): readonly Token[] {
   return newLexer(growing).blockTokens(text, []);
 }
 
-/** Reads one block whole. `links`: the references that the text around it defines. */
+/** Parses one whole block. `links`: the references that the text around it defines. */
 export function readBlock(raw: string, links: Links, growing: boolean): readonly Token[] {
   const lexer = newLexer(growing);
   Object.assign(lexer.tokens.links, links);
   return lexer.lex(raw);
 }
 
-/** Reads words without blocks. */
+/** Parses text without blocks. */
 export function readInline(text: string, links: Links): readonly Token[] {
   const lexer = newLexer(false);
   Object.assign(lexer.tokens.links, links);

@@ -35,11 +35,11 @@ it.each([
   "$$never closed",
 ])("takes %j for words", (text) => expect(mathAt(text, settled)).toBeUndefined());
 
-it("does not begin in the middle of a word", () => {
+it("does not start in the middle of a word", () => {
   expect(mathAt("$5$", { growing: false, before: "S" })).toBeUndefined();
 });
 
-it("takes the rest for a formula while its end may still come, where its beginning leaves no doubt", () => {
+it("reads the rest as a formula while its end may still follow, if its start is unambiguous", () => {
   const growing = { growing: true, before: "" };
   expect(mathAt("$$\\frac{a", growing)).toMatchObject({ open: true, raw: "$$\\frac{a" });
   expect(mathAt("\\(a", growing)).toMatchObject({ open: true, display: false });

@@ -1,15 +1,15 @@
-/** A formula in a text, with the signs around it. */
+/** A formula in a text, with its delimiters. */
 export interface MathSpan {
   /** The formula with its delimiters, as it was written. */
   readonly raw: string;
   readonly tex: string;
-  /** Set in lines of its own. */
+  /** Displayed on lines of its own. */
   readonly display: boolean;
-  /** Its end has not come yet. */
+  /** It has no end yet. */
   readonly open: boolean;
 }
 
-/** Longer formulas are text: nobody reads them, and they would be searched for an end in vain. */
+/** Longer formulas are text: no reader follows them, and the search for an end would be in vain. */
 const longest = 20_000;
 
 const delimiters = [
@@ -20,8 +20,8 @@ const delimiters = [
 ] as const;
 
 /**
- * Reads the formula at the start of a text. `growing`: an end that is missing may still come, so that the rest is
- * taken for the formula where its beginning leaves no doubt.
+ * Reads the formula at the start of a text. `growing`: a missing end may still follow, so that the rest is read as the
+ * formula if its start is unambiguous.
  */
 export function mathAt(
   text: string,
@@ -37,12 +37,12 @@ export function mathAt(
     return { raw: text, tex: text.slice(open.length), display, open: true };
   }
   const tex = text.slice(open.length, end);
-  // Brackets that were escaped to be no link: `\[text\](address)`.
+  // Brackets that were escaped to prevent a link: `\[text\](address)`.
   if (tex.trim() === "" || (open === "\\[" && text.startsWith("(", end + 2))) return undefined;
   return { raw: text.slice(0, end + close.length), tex, display, open: false };
 }
 
-/** Finds the delimiter that ends a formula: not escaped, and not behind an empty line. */
+/** Finds the delimiter that closes a formula: not escaped, and not after an empty line. */
 function findClose(text: string, from: number, close: string): number | undefined {
   const last = Math.min(text.length, from + longest);
   for (let at = from; at < last; at += 1) {
@@ -53,14 +53,14 @@ function findClose(text: string, from: number, close: string): number | undefine
   return undefined;
 }
 
-/** Tells a formula between single signs from amounts of money and from names of variables. */
+/** Distinguishes a formula between single signs from amounts of money and from names of variables. */
 function dollarMath(text: string, end: number, before: string): MathSpan | undefined {
   const tex = text.slice(1, end);
   const after = text[end + 1] ?? "";
   if (tex === "" || /^\s|\s$/.test(tex) || /[\p{L}\p{N}\\]/u.test(before) || /[\p{L}\p{N}]/u.test(after))
     return undefined;
   if (tex.includes("\n\n")) return undefined;
-  // "$5 for one or 10$": an amount, and words behind it.
+  // "$5 for one or 10$": an amount, followed by words.
   if (/^[\d.,]+\s*\p{L}*[\s,;]/u.test(tex) && /\s\p{L}{2,}/u.test(tex) && !/[\\^_={}]/.test(tex))
     return undefined;
   return { raw: text.slice(0, end + 1), tex, display: false, open: false };

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { readBlock } from "../syntax/lexer.js";
 import { tableToCsv } from "./table-text.js";
 
-it("writes a table as comma separated values, quoted where they have to be, and without formulas", () => {
+it("writes a table as comma separated values, quoted where needed, and without formulas", () => {
   const markdown = [
     "| name | amount | note |",
     "| - | -: | - |",

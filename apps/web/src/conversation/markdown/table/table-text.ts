@@ -4,8 +4,8 @@ import { textOf } from "../text-of.js";
 type Table = Pick<Tokens.Table, "header" | "rows">;
 
 /**
- * The table as comma separated values (RFC 4180). A cell that a spreadsheet would take for a formula gets an
- * apostrophe in front: nobody checks what a model wrote before it is pasted.
+ * Returns the table as comma separated values (RFC 4180). A cell that a spreadsheet would read as a formula gets an
+ * apostrophe in front, because model output is pasted unchecked.
  */
 export function tableToCsv({ header, rows }: Table): string {
   return [header, ...rows]

@@ -6,7 +6,7 @@ import { Inline } from "../inline.js";
 import { Pieces } from "../pieces.js";
 import { tableToCsv } from "./table-text.js";
 
-/** A table that has more is drawn in pieces: cells cost far more than lines. */
+/** A larger table is drawn in pieces: cells cost far more than lines. */
 const cellsPerPiece = 2_000;
 
 /** A table, with buttons that copy it. */
@@ -54,7 +54,7 @@ export function MarkdownTable({ token }: { readonly token: Tokens.Table }) {
   );
 }
 
-/** While a table grows, it is read anew each time; only the rows that differ are drawn. */
+/** A growing table is parsed again each time; only the rows that differ are drawn. */
 const Row = memo(
   function Row({ cells }: { readonly cells: readonly Tokens.TableCell[] }) {
     return (
