@@ -4,7 +4,7 @@ import { messageColumns, messagesOf, readMessage } from "../message-row.js";
 import type { StoreContext } from "../store-context.js";
 
 const rowsAtOnce = 1_000;
-/** How many conversations a finding names. */
+/** Conversations that a finding names at most. */
 const mostNamed = 5;
 
 /** The logs with a problem, by number. */
@@ -18,7 +18,7 @@ interface Problems {
 interface Walk {
   readonly log: number;
   lastSeq: number;
-  /** What the head says, as of the newest row that was read; undefined for a log without a name. */
+  /** Seq that the head has, as of the newest row that was read; undefined for a log without a name. */
   headSeq: number | undefined;
   /** Calls that no result has answered, with the ordinal of their turn. */
   readonly open: Map<string, number>;
@@ -92,7 +92,7 @@ async function step(database: Database, walk: Walk, row: ResultRow, problems: Pr
   }
 }
 
-/** Messages of other writers may stand for more parts than they have: those are read as a reader would. */
+/** Messages of other writers may represent more parts than they have: those are read as a reader would. */
 async function isCounted(database: Database, { log }: Walk, firstSeq: number): Promise<boolean> {
   const [row] = await database.query({
     text: `SELECT ${messageColumns} FROM parley.conversation_message m WHERE m.log = $1 AND m.first_seq = $2`,
@@ -115,7 +115,7 @@ async function leave(database: Database, walk: Walk | undefined, problems: Probl
   if (sealed.length > 0) problems.unanswered.add(walk.log);
 }
 
-/** Conversations whose head counts seqs of which there is no row at all. */
+/** Finds conversations whose head counts seqs that have no rows. */
 async function emptyLogs(database: Database): Promise<number[]> {
   const rows = await database.query({
     text: `SELECT h.log::float8 AS log FROM parley.conversation_head h JOIN parley.conversation c ON c.log = h.log

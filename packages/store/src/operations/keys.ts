@@ -5,7 +5,7 @@ import { keyColumns, keyOf } from "./key-row.js";
 import { addLogin, findLogin, removeLogins, touchLogin } from "./logins.js";
 import { invalid } from "./refusals.js";
 
-/** Keys are few and asked for by their hash, which has an index. */
+/** Stores keys. They are few and looked up by their hash, which has an index. */
 export function keyStore(store: StoreContext): KeyStore {
   return {
     add: (key) => addKey(store, key),
@@ -59,7 +59,7 @@ async function findKey(store: StoreContext, hash: string): Promise<ApiKeyRecord 
   return row === undefined ? null : keyOf(row);
 }
 
-/** Lists as they are sent. A server asks about the same lists again and again, of thousands of connections. */
+/** Lists as they are sent. A server passes the same lists again and again, for thousands of connections. */
 const sentLists = new WeakMap<readonly string[], string>();
 
 function sentList(hashes: readonly string[]): string {

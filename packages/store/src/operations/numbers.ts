@@ -19,8 +19,8 @@ export const logNumber = `current_setting('${log}')::int8`;
 export const blobNumber = `current_setting('${blob}')::int8`;
 
 /**
- * Takes the number of a change of this owner, under a shared advisory lock that names a lower bound of it: whoever reads
- * the changes asks which locks are held, and leaves out what they may still bring. See `settled-change.ts`.
+ * Takes the number of a change of this owner, under a shared advisory lock that names a lower bound of it: a reader of
+ * the changes checks which locks are held, and leaves out what they may still bring. See `settled-change.ts`.
  */
 export function takeChangeNumber(owner: string): Statement {
   return { name: "take_change_number", text: `SELECT ${takenChange("$1")} AS taken`, values: [owner] };

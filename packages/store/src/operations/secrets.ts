@@ -31,7 +31,7 @@ const ms = (column: string) => `date_part('epoch', ${column}) * 1000`;
 const recordColumns = `owner, kind, name, facts::text AS facts, version, ${ms("created_at")} AS created_ms,
   ${ms("changed_at")} AS changed_ms`;
 
-/** An empty owner stands for the installation, which has none. */
+/** Returns the stored text of an owner: empty for the installation, which has none. */
 function ownerText(owner: string | undefined): string {
   if (owner === "") throw invalid("owner: must not be empty");
   return storedText(owner ?? "");
@@ -100,7 +100,7 @@ async function putSecret(store: StoreContext, change: SecretChange): Promise<str
   return changed === undefined ? null : version;
 }
 
-/** The old row is locked first, so that nobody changes it between its copy and its removal. */
+/** Locks the old row first, so that no transaction changes it between its copy and its removal. */
 function renameSecret(
   store: StoreContext,
   inForce: readonly string[],

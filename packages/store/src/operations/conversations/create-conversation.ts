@@ -14,7 +14,7 @@ export interface NewConversation {
   readonly title: string;
   readonly settings: ConversationSettings;
   readonly createdAt?: Date;
-  /** How it is reported to endpoints: under a title that it is about to get, as a fork, or (an archive) not at all. */
+  /** Report to endpoints: with the title that it is about to get, as a fork, or (an archive) none. */
   readonly reported?: { readonly title?: string; readonly parentId?: string } | false;
 }
 

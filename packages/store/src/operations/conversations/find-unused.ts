@@ -3,7 +3,7 @@ import type { Statement } from "../../database.js";
 import type { StoreContext } from "../../store-context.js";
 import { originalText, storedText } from "../../stored-text.js";
 
-/** Finds conversations that nobody uses any more. */
+/** Finds conversations that are no longer used. */
 export async function findUnused(
   store: StoreContext,
   query: UnusedQuery,

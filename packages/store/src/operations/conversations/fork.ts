@@ -70,7 +70,7 @@ export async function addFork(
     settings: {},
     reported: isArchive ? false : { parentId: origin.conversationId },
   });
-  // Made by someone else between our look and our insert: their commit has been waited for.
+  // Another transaction created it between our read and our insert, and our insert waited for its commit.
   if (created === undefined) throw invalidField("id", "used by another conversation");
   const log = created;
   await connection.batch([
@@ -110,7 +110,7 @@ function metric(name: string, place: number): string {
   return `CASE json_typeof(t.metrics) WHEN 'array' THEN t.metrics->>${place} ELSE t.metrics->>'${name}' END`;
 }
 
-/** What the newest sealed turn of the lineage that knows it says. */
+/** Selects a value from the newest sealed turn of the lineage that has one. */
 function newest(value: string): string {
   return `SELECT n.value FROM lineage l
   CROSS JOIN LATERAL (
@@ -164,7 +164,7 @@ async function forkedBefore(
   return { conversation, created: false, ...omitUndefined({ turn }) };
 }
 
-/** Whether a fork may leave after `seq`: at the beginning, or where something sealed ends. */
+/** Returns true if a fork may start after `seq`: at the beginning, or at the end of something sealed. */
 async function isForkPoint(
   connection: Connection,
   owner: string,

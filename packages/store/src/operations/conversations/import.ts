@@ -26,10 +26,10 @@ import { readMetrics } from "../turns/turn-records.js";
 import { markCompactedFrom } from "./compaction-in-force.js";
 import { createConversationRow } from "./create-conversation.js";
 
-/** How many rows, and how many characters of them, one statement writes or reads. */
+/** Limits of one statement that writes or reads: rows, and characters of them. */
 const rowsAtOnce = 500;
 const charactersAtOnce = 4_000_000;
-/** How many turns are written in one round trip. */
+/** Turns that are written in one round trip. */
 const turnsAtOnce = 100;
 
 interface PlacedRow {
@@ -137,7 +137,7 @@ INSERT INTO parley.conversation_turn (log, ordinal, id, status, reason, first_se
   started_at, sealed_at)
 VALUES ($1, $2, $3, 'sealed', $4, $5, $6, $7::json, $8::json, $9::timestamptz, $10::timestamptz)`;
 
-/** What a turn's row holds, beside its place in the order. */
+/** Returns the values of a turn's row, without its place in the order. */
 function turnValues(store: StoreContext, turn: ImportInput["turns"][number]): (string | number | null)[] {
   return [
     storedText(turn.turnId),
@@ -262,7 +262,7 @@ function checkParent({ parent }: ImportInput, lastSeq: number): void {
   }
 }
 
-/** Whether the log begins with all that is imported, message by message and turn by turn. */
+/** Returns true if the log begins with everything that is imported, message by message and turn by turn. */
 async function holds(
   connection: Connection,
   owner: string,

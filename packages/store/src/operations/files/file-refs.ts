@@ -9,11 +9,12 @@ interface OwnedLog {
 }
 
 /**
- * Refers to the files of rows, each of which begins at a seq of its own. Nothing where there are none, as almost always.
+ * Refers to the files of rows, each of which begins at a seq of its own. Returns nothing if there are no files, which
+ * is the usual case.
  *
  * Bytes that the owner does not have give a row without a blob, and bytes that the collector takes away meanwhile break
- * the foreign key: either undoes the transaction, and `failureOf` tells it from other failures. A statement that looks
- * first would be one more round trip, and would have to lock what it finds all the same.
+ * the foreign key: either rolls back the transaction, and `failureOf` distinguishes it from other failures. A statement
+ * that checks first would be one more round trip, and would have to lock what it finds anyway.
  */
 export function refStatements(
   head: OwnedLog,
@@ -91,7 +92,7 @@ export function removedRefs(head: OwnedLog, afterSeq: number): Statement[] {
 }
 
 /**
- * Removes references and lets the collector look at what they referred to. The bytes are locked first, in their order:
+ * Removes references and lets the collector examine what they referred to. The bytes are locked first, in their order:
  * a collector that has just counted the references cannot clear the mark that is set here.
  */
 function removeRefs(

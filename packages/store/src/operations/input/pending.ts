@@ -10,7 +10,7 @@ import { inputRecord, type RequestJson, requestJson } from "./request-row.js";
 /** The texts of one page, in bytes: a model may write a megabyte of arguments. */
 const pageBytes = 4_000_000;
 
-/** Lists what waits for somebody, oldest first, by an index that holds nothing else. */
+/** Lists the requests that wait for a response, oldest first, by an index that holds nothing else. */
 export async function pendingInputs(
   store: StoreContext,
   owner: string,

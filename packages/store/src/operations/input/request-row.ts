@@ -19,7 +19,7 @@ export const requestJson = `json_build_object('requestId', r.request_id, 'step',
   'decidedMs', ${ms("r.decided_at")},
   'turnId', (SELECT t.id FROM parley.conversation_turn t WHERE t.log = r.log AND t.ordinal = r.turn))`;
 
-/** What `requestJson` makes, with its texts as they were given. */
+/** Output of `requestJson`, with its texts as they were given. */
 export interface RequestJson {
   readonly requestId: string;
   readonly step: string;
@@ -72,7 +72,7 @@ export function inputRecords(json: unknown): InputRecord[] {
 }
 
 /**
- * Writes the requests of a step, and reports them, for whoever holds the lock. Those that are there already stay as they
+ * Writes the requests of a step, and reports them. The caller holds the lock. Requests that exist already stay as they
  * are.
  */
 export function insertRequests(

@@ -31,7 +31,7 @@ CROSS JOIN LATERAL (
 ) m
 LIMIT $3::int4`;
 
-/** What a log has of its own lies above its floor, so the order of floors is the order of what is read. */
+/** A log's own rows lie above its floor, so the order of floors is the order of what is read. */
 const oldestText = `${lineage()}
 SELECT ${messageColumns}
 FROM (SELECT log, through FROM lineage ORDER BY floor OFFSET 0) l

@@ -27,7 +27,7 @@ export async function list(
   };
 }
 
-/** Where a row stands in the list. Pinned ones come before all others, where that is asked for. */
+/** Returns a row's place in the list. Pinned ones come before all others, if the query says so. */
 function placeOf({ pinnedFirst }: ListQuery, row: Readonly<Record<string, unknown>>): string {
   const place = `${Math.round(Number(row.place_ms))}~${row.id}`;
   return pinnedFirst && row.pinned === true ? `${pinnedMark}${place}` : place;

@@ -5,8 +5,8 @@ import { changeNumber, takeChangeNumber } from "../numbers.js";
 import { nowMs } from "../turns/head.js";
 
 /**
- * Leaves word of what no row of a conversation shows, numbered like a change of its owner, for whoever looks for
- * changes. One row for all that a removal takes: each number costs its transaction a lock.
+ * Writes a notice of a change that no row of a conversation shows, numbered like a change of its owner, for readers of
+ * changes. A removal writes one row for everything it removes: each number costs its transaction a lock.
  */
 export function noticeStatements(
   owner: string,

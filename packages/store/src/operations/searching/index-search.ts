@@ -7,13 +7,13 @@ import { forOwners, type StoreContext } from "../../store-context.js";
 import { originalText, storedText } from "../../stored-text.js";
 import { settledChange } from "../reading/settled-change.js";
 
-/** How many messages the doctor adds in one transaction. */
+/** Messages that the doctor adds in one transaction. */
 const messagesAtOnce = 500;
 
-/** How many owners one statement walks over. */
+/** Owners that one statement walks over. */
 const ownersAtOnce = 500;
 
-/** Where an owner's index stands. */
+/** Progress of an owner's index. */
 interface Claim {
   readonly number: number;
   readonly through: number;
@@ -24,7 +24,7 @@ interface Claim {
 interface Candidate {
   readonly log: number;
   readonly changedAt: number;
-  /** As it is to be in the index; undefined for a log that shows none. */
+  /** Title for the index; undefined for a log that shows none. */
   readonly title: string | undefined;
   readonly createdMs: number;
   readonly isOpen: boolean;
@@ -92,7 +92,7 @@ export async function indexSearch(
   });
 }
 
-/** The owner's row, locked; undefined where someone else is at it. */
+/** Locks the owner's row; returns undefined if another transaction holds it. */
 async function claimOwner(connection: Connection, owner: string): Promise<Claim | undefined> {
   const [known = [], claimed = []] = await connection.batch([
     {
@@ -112,7 +112,7 @@ async function claimOwner(connection: Connection, owner: string): Promise<Claim 
   };
 }
 
-/** The row of an owner that had none; nothing where someone else adds it. */
+/** Adds the row of an owner that had none; returns no row if another transaction adds it. */
 async function addOwner(connection: Connection, owner: string): Promise<ResultRow[]> {
   const [taken] = await connection.query({
     name: "take_search_owner_number",
@@ -291,7 +291,7 @@ export async function unindexedOwners(
   };
 }
 
-/** How much is missing in the search index, of all owners. */
+/** Counts what is missing in the search index, for all owners. */
 export async function unindexedConversations(
   store: StoreContext,
 ): Promise<{ conversations: number; owners: number }> {

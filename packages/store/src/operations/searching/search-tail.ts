@@ -8,7 +8,7 @@ import type { Candidate } from "./search-candidates.js";
 /** The hits among what an owner has that is not in the index. */
 export interface TailHits {
   readonly hits: Candidate[];
-  /** Logs whose titles were looked at here: what the index has of those may be old. */
+  /** Logs whose titles were read here: the index may have old ones. */
   readonly titled: ReadonlySet<number>;
   /** There was more of it than is looked through. */
   readonly isCut: boolean;

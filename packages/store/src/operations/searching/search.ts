@@ -56,10 +56,10 @@ interface Shown extends Candidate {
 /**
  * One search, in four steps, each of which ends it where it can:
  *
- * 1. What is not in the index is looked through (`search-tail.ts`).
- * 2. The newest entries are looked through: terms that are common have enough hits there, and few owners have more.
+ * 1. What is not in the index is searched directly (`search-tail.ts`).
+ * 2. The newest entries are scanned: common terms have enough hits there, and few owners have more.
  * 3. The index of terms finds the entries that have them, wherever they are, unless there are very many.
- * 4. Then they are common, and looking through older and older entries finds enough of them before long.
+ * 4. In that case the terms are common, and scanning older and older entries soon finds enough hits.
  *
  * All of it is about entries of the owner: the index of terms has lists of its own for each, and the others are in
  * order by owner. Where time runs out the hits are those found so far, and the result says so.
@@ -154,7 +154,7 @@ class Look {
     const [rows] = (await this.#ask([statement])) ?? [];
     if (rows === undefined) return undefined;
     const page = readPage(rows, limit);
-    // Titles that were looked at since may be others by now.
+    // Titles that were read since may have changed by now.
     this.#add(page.hits);
     return page;
   }
@@ -166,7 +166,7 @@ class Look {
     }
   }
 
-  /** Whether the hits are all those that will be wanted: none of what is behind `next` comes before them. */
+  /** Returns true if the hits are all that will be needed: nothing behind `next` comes before them. */
   async #isEnough(next: Candidate | undefined): Promise<boolean> {
     if (next === undefined) return true;
     const { limit } = this.#looked;

@@ -24,10 +24,10 @@ import { deliver, insertRows } from "./open-turn.js";
 import { queueState, readQueue } from "./queue-state.js";
 
 /**
- * A commit is one round trip: the lock, then one statement that checks the fence and writes everything or nothing.
- * The lock stands in a statement of its own because the journal is dropped in the second one: a flush that held the
- * lock has committed by then, and a statement that had waited for it itself would not see, and so leave, its rows.
- * Rows that are there already and whatever waits, which may have to be promoted, take the slow way.
+ * Commits a step in one round trip: the lock, then one statement that checks the fence and writes everything or
+ * nothing. The lock is a separate statement because the journal is dropped in the second one: a flush that held the
+ * lock has committed by then, and a statement that had waited for it itself would not see, and so leave, its rows. Rows
+ * that exist already and waiting entries, which may have to be promoted, take the slow path.
  */
 export async function commitStep(
   store: StoreContext,
@@ -121,7 +121,7 @@ async function commitSlowly(
   const { log } = head;
   const known = await writtenRows(connection, head, turnId, given);
   const repeated = given.length > 0 && given.every((row) => known.has(row.message.id));
-  // Nobody holds a turn that waits: only the commit that made it wait may come again.
+  // No node holds a turn that waits: only the commit that made it wait may be repeated.
   if (head.waiting && !repeated) throw staleFence(conversationId, turnId);
   const rows = repeated ? given : await withResponses(store, connection, head, given);
   const fresh = rows.filter((row) => !known.has(row.message.id));
@@ -268,7 +268,9 @@ export async function writtenRows(
   return found;
 }
 
-/** What a commit promoted stands right behind its rows, in the same turn and outside any step. */
+/**
+ * Returns the rows that a commit promoted: they are right behind its own rows, in the same turn and outside any step.
+ */
 async function promotedBehind(
   connection: Connection,
   head: Head,

@@ -18,7 +18,7 @@ export interface Head {
   readonly node: string;
   readonly fence: number;
   readonly stopRequested: boolean;
-  /** The open turn waits for input, and nobody holds it. */
+  /** True if the open turn waits for input; no node holds it. */
   readonly waiting: boolean;
   readonly title: string;
   readonly closed: boolean;
@@ -42,7 +42,7 @@ export function returnedMs(column: string): string {
   return `date_part('epoch', ${column} - timestamptz '1970-01-01 00:00:00+00') * 1000`;
 }
 
-/** Marks a change that watchers hear of, behind `takeChangeNumber`. */
+/** Marks a change that watchers are notified of; follows `takeChangeNumber`. */
 export const touched = `changed_at = ${changeNumber}, updated_at = greatest(updated_at, ${nowMs})`;
 
 /** The same on a row `c`, with the time of the last row that was written, of the head `head`. */
@@ -53,8 +53,8 @@ export function touchedWith(head: string): string {
 
 /**
  * Locks a conversation for a transaction, then reads it. Two statements, because a statement that waits for a lock
- * goes on with the snapshot it began with: it would see the new head beside the old row of the conversation. Both go
- * out in one round trip.
+ * continues with its first snapshot: it would see the new head beside the old row of the conversation. Both go out in
+ * one round trip.
  */
 export async function lockHead(connection: Connection, owner: string, id: string): Promise<Head | undefined> {
   const values = [storedText(id), owner];

@@ -115,7 +115,10 @@ export function endLeaseOf(
   });
 }
 
-/** Where a call that ended a compaction's lease is repeated: the same answer, as long as nothing has happened since. */
+/**
+ * Answers a repeated call that has already ended a compaction's lease: the same answer, as long as nothing has happened
+ * since.
+ */
 async function endedBefore(
   connection: Connection,
   head: Head,

@@ -20,8 +20,9 @@ export function presenceToken(place: string, key: number): string {
 }
 
 /**
- * Tries the locks of the nodes that live by their lease. It tries them in the shared mode, which does not meet another
- * node that looks at the same time, and for the one statement only, so that it works behind a transaction pooler.
+ * Tries the locks of the nodes that live by their lease. It tries them in shared mode, which does not conflict with
+ * another node that does so at the same time, and for the one statement only, so that it works behind a transaction
+ * pooler.
  */
 export async function absentNodes(store: StoreContext): Promise<AbsentNode[]> {
   const rows = await store.database.query({ name: "absent_nodes", text: absentText, values: [] });

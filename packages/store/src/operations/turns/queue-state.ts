@@ -5,7 +5,7 @@ import type { Connection } from "../../database.js";
 import { messagesOf } from "../../message-row.js";
 import { originalJson, storedJson, storedText } from "../../stored-text.js";
 
-/** What waits in a log, in order, as JSON; null for nothing. */
+/** Selects the waiting entries of a log, in order, as JSON; null if there are none. */
 export function queueJson(log: string): string {
   return `(
 SELECT json_agg(json_build_object('id', q.id, 'mode', q.mode, 'model', q.model, 'effort', q.effort,
@@ -56,7 +56,7 @@ export function queueEntries(json: unknown, conversationId: string): QueueEntry[
   });
 }
 
-/** What waits, for whoever holds the lock. */
+/** Reads the waiting entries. The caller holds the lock. */
 export async function readQueue(
   connection: Connection,
   head: { readonly log: number; readonly conversationId: string },

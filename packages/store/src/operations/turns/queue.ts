@@ -182,7 +182,7 @@ function withText(message: ConversationMessage, text: string): ConversationMessa
   return { ...message, content: [{ type: "text", text }, ...others] };
 }
 
-/** Refuses to let a message join a running turn that brings tools or asks for data: those are a turn's own. */
+/** Refuses to let a message with tools or a request for data join a running turn: those are set for the whole turn. */
 function checkSteer({ mode, choices }: QueueEntry): void {
   const name = choices.tools !== undefined ? "tools" : choices.output !== undefined ? "output" : undefined;
   if (mode === "steer" && name !== undefined) {

@@ -44,7 +44,7 @@ function answerOf({ outcome, turn_id }: ResultRow): { outcome: "started" | "queu
   };
 }
 
-/** What the same message was answered before. Refuses the same id with another body. */
+/** Returns the earlier answer to the same message. Refuses the same id with another body. */
 export async function knownAdmission(
   connection: Connection,
   head: Pick<Head, "log">,
@@ -70,7 +70,7 @@ export async function findReceipt(
   return row === undefined ? null : answerOf(row);
 }
 
-/** What became of a message that does not wait: delivered to a turn, taken out, or never sent to wait. */
+/** Returns the outcome of a message that does not wait: delivered to a turn, taken out, or never queued. */
 export async function deliveredTo(
   connection: Connection,
   head: Pick<Head, "log">,

@@ -21,7 +21,7 @@ const turnColumns = `l.log::float8 AS log, t.id, t.ordinal, t.status, t.reason, 
   t.last_seq, date_part('epoch', t.started_at) * 1000 AS started_ms, date_part('epoch', t.sealed_at) * 1000 AS sealed_ms,
   t.metrics::text AS metrics, t.provider_calls::text AS provider_calls, t.appended::text AS appended`;
 
-/** What `appendTurn` keeps beside the rows: which messages are the turn's own, by id where they stand in the log. */
+/** Data that `appendTurn` keeps beside the rows: the turn's own messages, by id where they are in the log. */
 interface Appended {
   readonly user: readonly unknown[];
   readonly assistant: readonly unknown[];
@@ -172,7 +172,7 @@ CROSS JOIN LATERAL (
 ) t
 LIMIT 1`;
 
-/** A turn that an engine brings as a whole. Its messages are named by id where they stand in the log. */
+/** Appends a turn that an engine provides as a whole. Its messages are named by id where they are in the log. */
 export function appendTurn(store: StoreContext, owner: string, turn: ConversationTurn): Promise<void> {
   const { conversationId } = turn;
   return store.database.transaction(async (connection) => {
@@ -250,13 +250,13 @@ async function placesOf(
   );
 }
 
-/** The id of a message that stands in the log, or the whole of one that does not. */
+/** Returns the id of a message that is in the log, or the whole message if it is not. */
 function mention(message: ConversationMessage, places: ReadonlyMap<string, RowPlace>): unknown {
   if (places.has(message.id)) return message.id;
   return { ...toCanonical(message), createdAt: message.createdAt.getTime() };
 }
 
-/** Sealed turns with their messages, oldest first, for an engine: everything is read, as an engine asks for. */
+/** Lists sealed turns with their messages, oldest first, for an engine, which needs all of them. */
 export async function listTurns(store: StoreContext, owner: string, id: string): Promise<ConversationTurn[]> {
   const values = [storedText(id), owner];
   const [turns = [], rows = []] = await store.database.batch([

@@ -1,8 +1,8 @@
 import { modelPlace, restPlace, stepsPlace, usagePlace } from "../../packed-metrics.js";
 
 /**
- * Figures of calls, as columns. Counts and amounts stand in rows of their own: those of an empty currency hold the counts
- * of calls and tokens, those of a currency hold money.
+ * Figures of calls, as columns. Counts and amounts are in separate rows: those of an empty currency hold the counts of
+ * calls and tokens, those of a currency hold money.
  */
 export const counts = [
   "calls",
@@ -17,9 +17,9 @@ export const counts = [
 export const figures = [...counts, "billed", "estimated"] as const;
 
 /**
- * Places of a turn's amounts, one for each currency. A turn asks one model, which is charged in one currency, or in two
- * where only some calls are billed. A function that returns the elements would be planned as if there were a hundred,
- * which makes the server compile the statement for longer than it runs.
+ * Places of a turn's amounts, one for each currency. A turn calls one model, which is charged in one currency, or in
+ * two where only some calls are billed. A function that returns the elements would be planned as if there were a
+ * hundred, which makes the server compile the statement for longer than it runs.
  */
 const amountPlaces = [0, 1, 2, 3];
 

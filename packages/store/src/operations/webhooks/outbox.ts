@@ -23,7 +23,7 @@ export function outboxStore(store: StoreContext): OutboxStore {
   };
 }
 
-/** How many due rows of one endpoint a claim looks at: all but one of them may have to wait for others. */
+/** Due rows of one endpoint that a claim reads: all but one of them may have to wait for others. */
 const lookedAt = 100;
 
 /**
@@ -46,12 +46,12 @@ const enabledWebhook = (isShard: boolean) => `CROSS JOIN LATERAL (
   ) w`;
 
 /**
- * Of each endpoint the longest due row that is first in its conversation. A row that is due and stands behind another
- * one is put off until that is due, or its claim ends: so a failing delivery does not leave behind it a queue that every
+ * Selects from each endpoint the longest due row that is first in its conversation. A due row behind another one is
+ * postponed until that one is due, or its claim ends: so a failing delivery does not leave a queue behind it that every
  * claim reads again. Settling a row makes the next one due.
  *
- * Rows are locked in the end, behind a look at the snapshot; what somebody has claimed meanwhile is not due any more, and
- * is left out when its new version is looked at.
+ * Rows are locked at the end, after the snapshot is read; a row that was claimed meanwhile is no longer due, and is
+ * left out when its new version is checked.
  */
 const claimText = (isShard: boolean) => `
 WITH ${endpoints}, due AS (
@@ -132,7 +132,7 @@ async function claim(store: StoreContext, query: ClaimQuery): Promise<ClaimResul
     ]);
     const claimed = rows.filter(({ owner }) => owner !== null);
     const wasPutOff = rows.some((row) => Number(row.put_off) > 0);
-    // What stood behind those that wait may be ready.
+    // Rows behind those that wait may be ready.
     if (claimed.length === 0 && wasPutOff && limit > 0) continue;
     const nextMs = next[0]?.next_ms;
     return {
@@ -159,7 +159,7 @@ function claimedOf(row: Record<string, unknown>): ClaimedDelivery {
   };
 }
 
-/** One statement: whoever has lost the claim changes nothing. */
+/** One statement: a node that has lost the claim changes nothing. */
 const settleText = `
 WITH settled AS (
   UPDATE parley.outbox o SET state = $6, status = CASE WHEN $12::bool THEN o.status ELSE $7::int4 END,
@@ -237,10 +237,12 @@ async function owners(store: StoreContext): Promise<string[]> {
   return rows.map(({ owner }) => originalText(String(owner)));
 }
 
-/** How long deliveries are kept that were reported to an endpoint while it was being disabled. */
+/** Time that deliveries are kept that were reported to an endpoint while it was being disabled. */
 const strayMs = 24 * 60 * 60_000;
 
-/** What is to go is looked for first: the statements that follow are then given keys, and found by them. */
+/**
+ * Removes old rows. They are searched for first: the statements that follow then get keys, and find the rows by them.
+ */
 async function sweep(store: StoreContext, limit: number): Promise<number> {
   const [strays = [], over = []] = await store.database.batch([
     {

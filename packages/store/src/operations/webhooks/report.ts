@@ -17,9 +17,9 @@ interface ReportedEvent {
 }
 
 /**
- * The part of a statement that writes an event for each endpoint of the owner that asks for it: nothing where there is
- * none. It stands in the transaction of what it reports, behind `takeChangeNumber` and behind the lock of the
- * conversation, so events of a conversation are numbered in the order of their commits.
+ * Returns the part of a statement that writes an event for each subscribed endpoint of the owner, if there is any. It
+ * is in the transaction of what it reports, after `takeChangeNumber` and the lock of the conversation, so events of a
+ * conversation are numbered in the order of their commits.
  *
  * Alternatives: one row per event and a mark per endpoint need a second table for what failed; a trigger would report
  * what a migration or the doctor writes, too.
