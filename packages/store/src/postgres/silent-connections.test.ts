@@ -90,7 +90,7 @@ describeOnPostgres(
         expect(outcome.kind).toBe(when === "before" ? "started" : "known");
         const before = proxy.size;
         proxy.thaw();
-        // The server has read all that waited when it has closed the old connections.
+        // The server has read everything that waited when it has closed the old connections.
         await vi.waitFor(() => expect(proxy.size).toBeLessThan(before), 30_000);
         const { entries } = await direct.forOwner("ada").readNewest({ conversationId: id, limit: 5 });
         expect(textsOf(entries)).toEqual([`Once ${when}`]);
@@ -183,7 +183,7 @@ describeOnPostgres(
       await far.close();
     });
 
-    /** Notifies until it is heard: while a connection is silent, nothing is. */
+    /** Notifies until the other side receives it: while a connection is silent, nothing is received. */
     function heard(from: PostgresWake, by: PostgresWake): Promise<boolean> {
       return new Promise((resolve) => {
         const stop = by.listen((ids, kind) => {

@@ -23,7 +23,7 @@ describeOnPostgres("wake-ups between nodes", (postgres) => {
     return wakes;
   }
 
-  /** Collects what is heard until `count` ids of the kind are there. */
+  /** Collects received ids until there are `count` of the kind. */
   function hear(wake: PostgresWake, kind: WakeKind, count: number): Promise<number[]> {
     const ids: number[] = [];
     return new Promise((resolve) => {
@@ -37,7 +37,7 @@ describeOnPostgres("wake-ups between nodes", (postgres) => {
     });
   }
 
-  /** Hears everything that nodes send. */
+  /** Receives everything that nodes send. */
   async function eavesdrop(): Promise<{ sent: string[]; until: (message: unknown[]) => Promise<void> }> {
     const client = new pg.Client({ connectionString: database.url });
     onTestFinished(() => client.end());
@@ -72,7 +72,7 @@ describeOnPostgres("wake-ups between nodes", (postgres) => {
     const heard = [second, third].map((wake) => hear(wake, "stop", 1));
     first.notify([1], "stop");
     expect(await Promise.all(heard)).toEqual([[1], [1]]);
-    // What comes back to the sender would have come before this answer.
+    // A notification that comes back to the sender would have arrived before this answer.
     const back = hear(first, "news", 1);
     second.notify([2]);
     expect(await back).toEqual([2]);
@@ -88,7 +88,7 @@ describeOnPostgres("wake-ups between nodes", (postgres) => {
     for (const id of ids) from.notify([id]);
     for (const id of ids) from.notify([id]);
     expect((await heard).toSorted()).toEqual(ids.toSorted());
-    // The last one, sent behind them, says that all are here: they come in order, if not before the next answer.
+    // The last one, sent behind them, shows that all have arrived: they come in order, if not before the next answer.
     from.notify([7], "open");
     await until(["open", 7]);
     expect(sent.filter((payload) => payload.startsWith(`["news",`))).toHaveLength(3);
@@ -121,7 +121,7 @@ describeOnPostgres("wake-ups between nodes", (postgres) => {
     await until(["news", 4]);
     expect(sent).toContain(JSON.stringify(["hello"]));
     first?.notify([5]);
-    // Whoever listens again is told again.
+    // A node that listens again is notified again.
     const [third] = await nodes(1);
     await until(["here"]);
     if (first === undefined || third === undefined) throw new Error("two nodes");
@@ -160,7 +160,7 @@ describeOnPostgres("wake-ups between nodes", (postgres) => {
     }
   });
 
-  /** True if a token's lock is free, asked as another node asks. */
+  /** Returns true if a token's lock is free, checked as another node does. */
   async function hasEnded(token: string): Promise<boolean> {
     const { store } = openPostgres({ url: database.url, listenUrl: false });
     try {
