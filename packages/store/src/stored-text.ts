@@ -1,9 +1,10 @@
 import { checkPlain } from "@parley/core/messages";
 
 /**
- * PostgreSQL holds neither NUL nor half a surrogate pair, in text and in jsonb, and PGlite drops a byte order mark at
- * the beginning of a text that it reads. All are kept by an escape: U+001A and the four hex digits of the code unit. U+001A itself is escaped the same way, so every text comes back as it was, and
- * a text without these characters (nearly every one) is stored as it is.
+ * PostgreSQL stores neither NUL nor half a surrogate pair, in text and in jsonb, and PGlite drops a byte order mark at
+ * the beginning of a text that it reads. All are kept by an escape: U+001A and the four hex digits of the code unit.
+ * U+001A itself is escaped the same way, so every text comes back as it was, and a text without these characters
+ * (nearly every one) is stored as it is.
  */
 const mark = "\u001a";
 const unstorable =

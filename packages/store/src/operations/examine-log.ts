@@ -25,9 +25,9 @@ interface Walk {
 }
 
 /**
- * Reads all logs in the order of their key, a thousand rows at a time, of which only places and calls come back.
- * Rows are never changed and only added behind the last one, so a walk that takes its time sees every log as it was
- * at some moment. A log that is removed meanwhile may look cut; what is not there any more in the end is no finding.
+ * Reads all logs in the order of their key, a thousand rows at a time, of which only places and calls are returned.
+ * Rows are never changed and only added behind the last one, so a slow walk sees every log as it was at some moment. A
+ * log that is removed meanwhile may look cut; logs that no longer exist at the end are no finding.
  */
 export async function examineLog(store: StoreContext): Promise<Finding[]> {
   const { database } = store;
@@ -125,7 +125,7 @@ async function emptyLogs(database: Database): Promise<number[]> {
   return rows.map((row) => Number(row.log));
 }
 
-/** The ids of those logs that are still there. */
+/** Returns the ids of those logs that still exist. */
 async function living(database: Database, logs: ReadonlySet<number>): Promise<string[]> {
   if (logs.size === 0) return [];
   const rows = await database.query({

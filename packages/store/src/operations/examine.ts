@@ -7,7 +7,7 @@ import { indexAll, unindexedConversations } from "./searching/index-search.js";
 
 /** A turn that has been open for longer than this is reported, whichever node holds it. */
 const longTurnMinutes = 120;
-/** As many conversations may be missing in the search index without a warning. */
+/** Conversations that may be missing in the search index without a warning. */
 const mostUnindexed = 100;
 /** A delivery that has been due for longer than this is not being made by any node. */
 const overdueMinutes = 10;
@@ -161,7 +161,7 @@ async function journalFinding(store: StoreContext, fix: boolean): Promise<Findin
   if (found === 0) {
     return { area: "journal", level: "ok", message: "The journal holds rows of open turns only" };
   }
-  // A journal's row is written under the lock of its open turn, so a stray one can never become another's.
+  // A journal row is written under the lock of its open turn, so a stray one can never belong to another turn.
   for (let taken = fix ? journalRowsAtOnce : 0; taken >= journalRowsAtOnce; ) {
     const rows = await store.database.query({
       text: `DELETE FROM parley.turn_journal g

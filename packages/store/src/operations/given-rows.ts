@@ -26,7 +26,7 @@ export function givenRows(rows: readonly MessageRow[]): {
   };
 }
 
-/** The pieces of a statement that writes given rows. */
+/** Pieces of a statement that writes given rows. */
 interface Given {
   /** Selects those of the rows that are in the log already. */
   readonly present: string;
@@ -37,8 +37,8 @@ interface Given {
 }
 
 /**
- * A statement in both forms. Its rows are the parameters from `first` on; `log` names the log, `step` is the mark of the
- * step and `total` how many seqs the rows take.
+ * Returns a statement in both forms. Its rows are the parameters from `first` on; `log` names the log, `step` is the
+ * mark of the step and `total` the number of seqs that the rows take.
  */
 export function givenTexts(
   first: number,

@@ -21,7 +21,9 @@ export function keyStore(store: StoreContext): KeyStore {
   };
 }
 
-/** The same key again meets its own row; another one with its id or hash meets a row that is not its own. */
+/**
+ * Adds a key. The same key again finds its own row; another one with its id or hash finds a row that is not its own.
+ */
 async function addKey(store: StoreContext, key: ApiKeyRecord): Promise<void> {
   const { id, hash } = key;
   const [made] = await store.database.query({
@@ -68,7 +70,7 @@ function sentList(hashes: readonly string[]): string {
   return sent;
 }
 
-/** One statement for however many there are. What it returns is mostly nothing. */
+/** Finds keys that are gone, by one statement for any number. It usually returns nothing. */
 async function findGone(store: StoreContext, query: KeysInUse & { readonly at: number }): Promise<KeysInUse> {
   const rows = await store.database.query({
     name: "find_gone_keys",

@@ -13,7 +13,7 @@ import { originalJson, originalText, storedJson, storedText } from "../stored-te
 import { invalid } from "./refusals.js";
 import { nowMs } from "./turns/head.js";
 
-/** Secrets are few, and found by their whole name. */
+/** Stores secrets. They are few, and found by their whole name. */
 export function secretStore(store: StoreContext): SecretStore {
   return {
     get: (name) => getSecret(store, name),
@@ -142,8 +142,8 @@ async function removeSecret(store: StoreContext, name: SecretName, version?: str
 }
 
 /**
- * Any connection can take and give back a hold, so it works behind a transaction pooler, where a lock of a session does
- * not.
+ * Takes a hold. Any connection can take and release one, so it works behind a transaction pooler, where a session lock
+ * does not.
  */
 async function holdSecret(store: StoreContext, hold: SecretHold & { leaseMs: number }): Promise<number> {
   const named = nameValues(hold);

@@ -24,7 +24,7 @@ CROSS JOIN LATERAL (
 }
 
 /**
- * Writes on the conversation's row which archive shows what it was compacted from; 0, which no log has, where there is
+ * Writes on the conversation's row which archive shows what it was compacted from; 0, which no log has, if there is
  * none to show.
  */
 export async function markCompactedFrom(

@@ -38,8 +38,8 @@ interface PlacedRow {
 }
 
 /**
- * Writes a whole log, or finds that it is there. In one transaction, but in statements of a bounded size: a list of
- * all rows would be copied several times on its way.
+ * Writes a whole log, or finds that it exists. In one transaction, but in statements of a bounded size: a list of all
+ * rows would be copied several times on its way.
  */
 export function importConversation(
   store: StoreContext,
@@ -151,7 +151,7 @@ function turnValues(store: StoreContext, turn: ImportInput["turns"][number]): (s
   ];
 }
 
-/** A summary without its archive, which stayed where it was exported. */
+/** Writes a summary without its archive, which was not exported. */
 function compactionStatements(log: number, row: MessageRow, entry: ImportedEntry): Statement[] {
   const { covers, firstSeq } = entry;
   if (covers === undefined) return [];
@@ -230,7 +230,7 @@ function lastSeqOf(rows: readonly PlacedRow[]): number {
   return last === undefined ? 0 : last.entry.firstSeq + last.row.parts - 1;
 }
 
-/** Refuses what would not be a log: seqs with gaps, ids that come twice, turns without their rows. */
+/** Refuses an invalid log: seqs with gaps, ids that occur twice, turns without their rows. */
 function checkPlaces(rows: readonly PlacedRow[], { turns }: ImportInput): void {
   const named = new Set(turns.map(({ turnId }) => turnId));
   if (named.size !== turns.length) throw invalid("Two turns have the same id");

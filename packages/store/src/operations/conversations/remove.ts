@@ -71,7 +71,7 @@ export function remove(
       },
       ...noticeStatements(owner, "removed", { conversationIds: gone.map((each) => each.id) }),
     ]);
-    // Leaves before what they continue, so that a chain without living forks goes as a whole.
+    // Leaves before what they continue, so that a chain without living forks is removed completely.
     for (const log of logs.toReversed()) await shrink(connection, { log, owner });
     return gone;
   });

@@ -1,7 +1,7 @@
 import { ParleyError } from "@parley/core/errors";
 import type { Statement } from "../../database.js";
 
-/** Makes the row of an owner that every change of its files locks first. */
+/** Creates the row of an owner that every change of its files locks first. */
 export function ensureOwner(owner: string): Statement {
   return {
     name: "ensure_file_owner",
@@ -28,7 +28,7 @@ export function usageStatement(owner: string, bytes: number): Statement {
   };
 }
 
-/** The refusal of bytes beyond what the owner may have. */
+/** Creates the refusal of bytes beyond the owner's quota. */
 export function quotaExceeded(ownerBytes: number): ParleyError {
   return new ParleyError(
     "limit_exceeded",

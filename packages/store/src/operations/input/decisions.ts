@@ -108,7 +108,7 @@ export interface OpenRequest {
   readonly response: InputResponseEntry | undefined;
 }
 
-/** The requests of the newest turn whose responses are not in the log, in order. */
+/** Reads the requests of the newest turn whose responses are not in the log, in order. */
 export async function openRequests(
   connection: Connection,
   head: Pick<Head, "log" | "turnCount">,
@@ -160,7 +160,7 @@ export async function commitInputs(
   const open = await openRequests(connection, head);
   const responses = open.flatMap(({ response }) => response ?? []);
   const pending = openInputsOf(open);
-  // A turn with nothing to wait for would wait for ever.
+  // A turn with nothing to wait for would wait forever.
   const waits =
     head.waiting || (wait && !head.stopRequested && responses.length === 0 && pending !== undefined);
   const waiting = waits ? pending : undefined;
@@ -190,7 +190,7 @@ export async function commitInputs(
   return { responses, ...(waiting === undefined ? {} : { waiting }) };
 }
 
-/** The messages that answer every request of a turn that ends and is not answered in the log. */
+/** Returns the messages that answer every request, of a turn that ends, without an answer in the log. */
 export async function closingMessages(
   connection: Connection,
   head: Head,
@@ -205,7 +205,7 @@ export async function closingMessages(
   return responses.map((response) => inputMessage(recorded.get(response.requestId) ?? response, envelope));
 }
 
-/** The entries that a seal has written before its messages, which begin at `firstSeq`: for a seal that is repeated. */
+/** Returns the entries that a seal has written before its messages, which begin at `firstSeq`: for a repeated seal. */
 export async function closingEntries(
   connection: Connection,
   head: Head,

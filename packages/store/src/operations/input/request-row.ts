@@ -39,7 +39,7 @@ export interface RequestJson {
   readonly turnId: string;
 }
 
-/** The record of a request that was read. */
+/** Returns the record of a request that was read. */
 export function inputRecord(read: RequestJson): InputRecord {
   const { requestId, kind, toolCallId, toolName, toolHash, argumentsHash, argumentsText, turnId } = read;
   const { reason, schema, response, expiresMs, decidedMs } = read;
@@ -66,7 +66,7 @@ export function inputRecord(read: RequestJson): InputRecord {
   };
 }
 
-/** The records of a JSON list of requests. */
+/** Returns the records of a JSON list of requests. */
 export function inputRecords(json: unknown): InputRecord[] {
   return typeof json === "string" ? (originalJson(json) as RequestJson[]).map(inputRecord) : [];
 }

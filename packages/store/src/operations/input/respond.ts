@@ -12,7 +12,7 @@ import { deniedBy, openRequests, recordResponses } from "./decisions.js";
 import { insertGrant } from "./grants.js";
 import { inputRecord, type RequestJson, requestJson } from "./request-row.js";
 
-/** One request, if it is there. */
+/** Selects one request, if it exists. */
 const findText = `SELECT ${requestJson}::text AS request,
   coalesce(r.expires_at <= statement_timestamp(), false) AS expired
 FROM parley.input_request r WHERE r.log = $1 AND r.request_id = $2`;
@@ -52,7 +52,7 @@ export async function readResponses(
   );
 }
 
-/** One transaction under the head's lock, as every write of a conversation: what is decided, is decided once. */
+/** Responds in one transaction under the head's lock, like every write of a conversation: a request is decided once. */
 export function respond(store: StoreContext, owner: string, input: RespondInput): Promise<RespondResult> {
   return store.database.transaction(async (connection) => {
     const head = await requireHead(connection, owner, input.conversationId);

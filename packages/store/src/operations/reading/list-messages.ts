@@ -4,9 +4,9 @@ import { storedText } from "../../stored-text.js";
 import { lineage } from "./lineage.js";
 
 /**
- * The rows of a log from either end, inherited ones included, that stops at the limit: a scan of the primary key in
- * its order, the same cost in a log of a thousand messages and of a million. From the newest on, the walk through
- * ancestors goes only as far as rows are still wanted; from the oldest on, all ancestors are named first and then read
+ * Reads the rows of a log from either end, inherited ones included, and stops at the limit: a scan of the primary key
+ * in its order, the same cost in a log of a thousand messages and of a million. From the newest on, the walk through
+ * ancestors goes only as far as rows are still needed; from the oldest on, all ancestors are named first and then read
  * one after the other.
  */
 export function listStatement(

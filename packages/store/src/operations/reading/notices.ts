@@ -23,7 +23,7 @@ export function noticeStatements(
   ];
 }
 
-/** The notices of the owner `$1` after `$2` and up to `$3`, at most `$4`. */
+/** Selects the notices of the owner `$1` after `$2` and up to `$3`, at most `$4`. */
 export const noticesText = `SELECT changed_at::float8 AS changed_at, kind, data::text AS data FROM parley.conversation_notice
 WHERE owner = $1 AND changed_at > $2::float8::int8 AND changed_at <= $3::float8::int8
 ORDER BY changed_at LIMIT $4::int4`;

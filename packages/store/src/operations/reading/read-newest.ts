@@ -5,7 +5,7 @@ import type { StoreContext } from "../../store-context.js";
 import { storedText } from "../../stored-text.js";
 import { lineage, viewOf } from "./lineage.js";
 
-/** Number of characters of rows that are parsed before other work of the process has its turn. */
+/** Characters of rows that are parsed before other work of the process can run. */
 const charactersAtOnce = 256 * 1024;
 
 /**

@@ -110,7 +110,7 @@ function openInputs(kinds: string | null): Pick<ActiveLease, "inputs"> {
   return { inputs: { count: open.length, kinds: [...new Set(open)] } };
 }
 
-/** One statement, so that what it says belongs together: queue, lease and seqs of the same moment. */
+/** Finds a record by one statement, so that it is consistent: queue, lease and seqs of the same moment. */
 export async function findRecord(
   connection: Connection,
   owner: string,

@@ -12,7 +12,7 @@ import { changeLock } from "../numbers.js";
  * will get a number above it.
  *
  * Alternatives: one counter per owner lets all writers of an owner wait for each other's commits; the oldest
- * transaction of the snapshot is held back by whatever else runs in the cluster.
+ * transaction of the snapshot is held back by anything else that runs in the cluster.
  */
 export async function settledChange(connection: Connection, owner: string): Promise<number> {
   const [bound, open] = await connection.batch([
@@ -27,7 +27,7 @@ WHERE locktype = 'advisory' AND objsubid = 2 AND granted AND classid::int8 = ${c
     },
   ]);
   const last = Number(bound?.[0]?.last);
-  // A key has the lower half of the number. A number is never that far behind that it could mean another one.
+  // A key has the lower half of the number. A number is never so far behind that it could mean another one.
   const lows = (open ?? []).map(
     ({ low }) => last - (((((last % 2 ** 32) - Number(low)) % 2 ** 32) + 2 ** 32) % 2 ** 32),
   );

@@ -21,7 +21,7 @@ export const newest: Candidate = {
   createdMs: Number.MAX_SAFE_INTEGER,
 };
 
-/** Entries of an owner from the newest on, with what they say to the query: read in order, whatever their number. */
+/** Reads entries of an owner from the newest on, and their match with the query: in order, whatever their number. */
 export function newestStatement(owner: number, query: string, before: Candidate, limit: number): Statement {
   return {
     name: "search_newest",
@@ -33,7 +33,7 @@ export function newestStatement(owner: number, query: string, before: Candidate,
   };
 }
 
-/** Entries of what one conversation shows, from the last seq on. */
+/** Reads entries of what one conversation shows, from the last seq on. */
 export function newestWithinStatement(
   { conversationId, owner }: { readonly conversationId: string; readonly owner: string },
   query: string,

@@ -26,7 +26,7 @@ export async function findHomes(
   );
 }
 
-/** The logs that a conversation reads through, each with itself as the home. */
+/** Finds the logs that a conversation reads through, each with itself as the home. */
 export async function findLineage(
   store: StoreContext,
   owner: string,
@@ -59,7 +59,7 @@ function homesOf(rows: readonly Record<string, unknown>[]): Map<number, Home[]> 
   return homes;
 }
 
-/** Holds where a search of everything shows the log of this alias. */
+/** Returns the condition that a search of everything shows the log of this alias. */
 function isShown(alias: string): string {
   return `(${alias}.status <> 'removed' AND ${alias}.temporary IS NULL)`;
 }

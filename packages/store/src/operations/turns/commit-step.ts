@@ -188,7 +188,7 @@ async function commitSlowly(
   };
 }
 
-/** The rows with the responses that are in force, which are in the log from now on. */
+/** Returns the rows with the responses that are in force, which are in the log from now on. */
 export async function withResponses(
   store: StoreContext,
   connection: Connection,
@@ -217,12 +217,12 @@ export function ordered(
   return rows.map((row) => entries.get(row.message.id)).filter((entry) => entry !== undefined);
 }
 
-/** A compaction's lease is held like a turn's, but there is nothing to commit or to seal in it. */
+/** Refuses a compaction's lease. It is held like a turn's, but there is nothing to commit or to seal in it. */
 export function checkIsTurn(head: Head, turnId: string): void {
   if (head.turnId !== turnId) throw invalid("A compaction has no steps and no seal", { turnId });
 }
 
-/** The same id twice in one list would be two rows. */
+/** Refuses the same id twice in one list: it would be two rows. */
 export function checkDistinct(rows: readonly MessageRow[]): void {
   const ids = new Set<string>();
   for (const { id, message } of rows) {
@@ -231,7 +231,7 @@ export function checkDistinct(rows: readonly MessageRow[]): void {
   }
 }
 
-/** Entries of rows that stand behind each other from `firstSeq` on. */
+/** Returns entries of rows that follow each other from `firstSeq` on. */
 export function placed(
   rows: readonly MessageRow[],
   firstSeq: number,
@@ -245,7 +245,7 @@ export function placed(
   });
 }
 
-/** Those of the rows that an earlier call has written, by message id. An id of another turn is a conflict. */
+/** Finds those of the rows that an earlier call has written, by message id. An id of another turn is a conflict. */
 export async function writtenRows(
   connection: Connection,
   { log, conversationId }: Pick<Head, "log" | "conversationId">,

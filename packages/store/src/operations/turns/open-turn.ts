@@ -43,11 +43,11 @@ export function insertRows(
   rows: readonly MessageRow[],
   place: {
     firstSeq: number;
-    /** The ordinal of their turn; none outside of turns. */
+    /** Ordinal of their turn; none outside of turns. */
     turn?: number | undefined;
     step?: string | null;
     covers?: { fromSeq: number; toSeq: number };
-    /** Of the message whose row is its receipt. */
+    /** Hash of the message whose row is its receipt. */
     bodyHash?: string | undefined;
   },
 ): Statement[] {
@@ -71,7 +71,7 @@ export function insertRows(
   ];
 }
 
-/** Rows with the seqs that they get, one behind the other. */
+/** Returns rows with the seqs that they get, one behind the other. */
 function behind(rows: readonly MessageRow[], firstSeq: number) {
   let next = firstSeq;
   return rows.map((row) => {
@@ -200,7 +200,7 @@ export async function deliver(
   ]);
 }
 
-/** Opens a turn with what waits: the steers together, else the first entry. Nothing waits in an empty list. */
+/** Opens a turn with waiting entries: the steers together, else the first entry. Does nothing if the list is empty. */
 export async function openNextTurn(
   store: StoreContext,
   connection: Connection,
@@ -272,7 +272,7 @@ FROM parley.conversation_head h WHERE c.log = $1 AND h.log = $1`,
   };
 }
 
-/** A turn that an earlier, repeated call opened, as long as the caller still holds it as it was opened. */
+/** Finds a turn that an earlier, repeated call opened, as long as the caller still holds it as it was opened. */
 export async function stillOpened(
   connection: Connection,
   head: Head,
@@ -309,7 +309,7 @@ export async function stillOpened(
   };
 }
 
-/** Choices from the columns of a row, whose texts are as stored. */
+/** Reads choices from the columns of a row, whose texts are as stored. */
 export function readChoices(row: Record<string, unknown>): TurnChoices {
   const text = (value: unknown) => (typeof value === "string" ? originalText(value) : null);
   const json = (value: unknown) => (typeof value === "string" ? originalJson(value) : null);
@@ -322,7 +322,7 @@ export function readChoices(row: Record<string, unknown>): TurnChoices {
   });
 }
 
-/** Marks a change of the conversation, behind whatever else changes on its row. */
+/** Marks a change of the conversation, after all other changes of its row. */
 export function touchStatements({ log, owner }: Pick<Head, "log" | "owner">): Statement[] {
   return [
     takeChangeNumber(owner),

@@ -27,7 +27,7 @@ interface QueuedJson extends ChoiceColumns {
   readonly queued_ms: number;
 }
 
-/** The entries of `queueJson`. */
+/** Reads the entries of `queueJson`. */
 export function queueEntries(json: unknown, conversationId: string): QueueEntry[] {
   if (typeof json !== "string") return [];
   return (originalJson(json) as QueuedJson[]).map((queued) => {
@@ -84,7 +84,7 @@ export interface ChoiceColumns {
 /** The choices that are stored as one value. */
 type OtherChoices = Pick<TurnChoices, "output" | "toolNames" | "maxOutputTokens" | "metadata">;
 
-/** Choices from columns whose texts are original. */
+/** Reads choices from columns whose texts are original. */
 export function choicesOf(columns: ChoiceColumns): TurnChoices {
   return {
     ...(columns.model === null ? {} : { model: columns.model }),
@@ -95,7 +95,7 @@ export function choicesOf(columns: ChoiceColumns): TurnChoices {
   };
 }
 
-/** Choices as the values of the columns tools and other_choices. */
+/** Converts choices to the values of the columns tools and other_choices. */
 export function rareChoiceValues(choices: TurnChoices): [string | null, string | null] {
   const { tools, output, toolNames, maxOutputTokens, metadata } = choices;
   const others = omitUndefined({ output, toolNames, maxOutputTokens, metadata });
@@ -105,12 +105,12 @@ export function rareChoiceValues(choices: TurnChoices): [string | null, string |
   ];
 }
 
-/** True where a turn chooses something that few turns do, and that admission in one statement does not write. */
+/** Returns true if a turn has choices that few turns have, and that admission in one statement does not write. */
 export function hasRareChoices(choices: TurnChoices): boolean {
   return rareChoiceValues(choices).some((value) => value !== null);
 }
 
-/** Choices as the values of the columns model, effort and instructions. */
+/** Converts choices to the values of the columns model, effort and instructions. */
 export function choiceValues(choices: TurnChoices): [string | null, string | null, string | null] {
   const { model, reasoningEffort, instructions } = choices;
   return [

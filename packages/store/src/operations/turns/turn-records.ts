@@ -54,7 +54,7 @@ JOIN parley.conversation_turn t ON ${idIs("t.id", "$3")} AND t.log + 0 = l.log A
   return { turn: turnRecordOf(row), entries };
 }
 
-/** The conversations that hold a turn in their own log, by the index over the ids of turns. */
+/** Finds the conversations that hold a turn in their own log, by the index over the ids of turns. */
 export async function findTurn(store: StoreContext, owner: string, turnId: string): Promise<string[]> {
   const rows = await store.database.query({
     name: "find_turn",
@@ -67,7 +67,7 @@ export async function findTurn(store: StoreContext, owner: string, turnId: strin
   return rows.map(({ id }) => originalText(String(id)));
 }
 
-/** The metrics of a turn, from its row's id, reason and metrics. */
+/** Reads the metrics of a turn from its row's id, reason and metrics. */
 export function readMetrics(row: Record<string, unknown>): TurnMetrics | undefined {
   if (typeof row.metrics !== "string") return undefined;
   return originalMetrics(originalJson(row.metrics), {
@@ -128,7 +128,7 @@ export async function metrics(
   return rows.flatMap((row) => readMetrics(row) ?? []).reverse();
 }
 
-/** One row for a conversation that exists, with the last seq of the turn that a page ends before. */
+/** Selects one row for a conversation that exists, with the last seq of the turn that a page ends before. */
 const metricsPlaceText = `${lineage()}
 SELECT t.last_seq FROM lineage l
 LEFT JOIN parley.conversation_turn t
@@ -144,7 +144,9 @@ CROSS JOIN LATERAL (
   ORDER BY s.ordinal DESC LIMIT $4::int8
 ) t LIMIT $4::int8`;
 
-/** Newest turn first through the index of their order; it stops at the first one whose steps have made a call. */
+/**
+ * Walks turns from the newest on, by the index of their order, and stops at the first one whose steps have made a call.
+ */
 export async function lastCall(
   store: StoreContext,
   owner: string,

@@ -23,14 +23,14 @@ export const figures = [...counts, "billed", "estimated"] as const;
  */
 const amountPlaces = [0, 1, 2, 3];
 
-/** The day of a time, counted from 1970 in UTC, without a function that depends on settings. */
+/** Returns the day of a time, counted from 1970 in UTC, without a function that depends on settings. */
 export function dayOf(time: string): string {
   return `floor(date_part('epoch', ${time} - timestamptz '1970-01-01 00:00:00+00') / 86400)::int4`;
 }
 
 /**
- * Two queries of a WITH: `turns` and `turn_rows`, the figures of sealed turns, by owner, log, day and model. `from` names
- * the turns `t` and their conversations `c`. Imported turns have no fence: they cost nothing here.
+ * Returns two queries of a WITH: `turns` and `turn_rows`, the figures of sealed turns, by owner, log, day and model.
+ * `from` names the turns `t` and their conversations `c`. Imported turns have no fence: they cost nothing here.
  */
 export function turnRows(from: string, where: string): string {
   const cost = `m #> '{${restPlace},cost}'`;
@@ -63,6 +63,8 @@ export function turnRows(from: string, where: string): string {
 )`;
 }
 
-/** Adds rows to those that are there. Rows come in the order of the key, so that two writers do not wait for each other. */
+/**
+ * Adds rows to the existing ones. Rows come in the order of the key, so that two writers do not wait for each other.
+ */
 export const addToSums = `ON CONFLICT (owner, day, log, model, currency) DO UPDATE
   SET ${figures.map((name) => `${name} = u.${name} + excluded.${name}`).join(", ")}`;

@@ -13,7 +13,7 @@ import { returnedMs } from "../turns/head.js";
 import { giveUpStatement } from "./endpoints.js";
 import { positionOf, readPosition } from "./webhook-row.js";
 
-/** The outbox of all owners. */
+/** Creates the outbox of all owners. */
 export function outboxStore(store: StoreContext): OutboxStore {
   return {
     claim: (query) => claim(store, query),
@@ -27,8 +27,9 @@ export function outboxStore(store: StoreContext): OutboxStore {
 const lookedAt = 100;
 
 /**
- * Endpoints with something pending, one by one: each is a look into `outbox_due`, whatever is pending for the one before.
- * So an endpoint with a long backlog costs the others nothing. One scan over all due rows would have to read past it.
+ * Selects endpoints with something pending, one by one: each is a lookup in `outbox_due`, however much is pending for
+ * the one before. So an endpoint with a long backlog costs the others nothing. One scan over all due rows would have to
+ * read past it.
  */
 const endpoints = `RECURSIVE endpoint AS (
   (SELECT owner, webhook FROM parley.outbox WHERE state = 'pending' ORDER BY owner, webhook LIMIT 1)
@@ -39,7 +40,7 @@ const endpoints = `RECURSIVE endpoint AS (
   ) n
 )`;
 
-/** The endpoint of `e`, by a look into its key: the planner would rather read all endpoints at once. */
+/** Selects the endpoint of `e` by its key; without this form, the planner reads all endpoints at once. */
 const enabledWebhook = (isShard: boolean) => `CROSS JOIN LATERAL (
     SELECT url, secret, failures FROM parley.webhook WHERE owner = e.owner AND id = e.webhook AND enabled
       ${isShard ? `AND ${ownerIsHere("e.owner")}` : ""} OFFSET 0
@@ -96,7 +97,7 @@ SELECT claimed.*, 0 AS put_off FROM claimed
 UNION ALL
 SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, count(*)::int4 FROM put_off`;
 
-/** Milliseconds until the first pending row is due of those endpoints that are enabled. */
+/** Selects the milliseconds until the first pending row of an enabled endpoint is due. */
 const nextText = (isShard: boolean) => `
 WITH ${endpoints}
 SELECT date_part('epoch', min(o.due_at) - statement_timestamp()) * 1000 AS next_ms
