@@ -318,7 +318,7 @@ describe("a conversation that is followed", () => {
       { afterSeq: 399, beforeSeq: 701 },
     ];
     expect(handle.getState()).toMatchObject({ oldestSeq: 201, hasEarlier: true, gaps });
-    // What is loaded, or is not there, is not asked for.
+    // Loaded or missing parts are not requested.
     const before = handle.getState();
     for (const seq of [201, 399, 701, 900, 2_000]) await handle.loadAround(seq);
     expect(handle.getState()).toBe(before);

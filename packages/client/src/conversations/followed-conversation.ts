@@ -197,7 +197,7 @@ export class FollowedConversation implements Listener {
     const before = this.#state.meta;
     this.#change((state) => applyMeta(state, meta));
     if (this.#start === undefined) {
-      // What is under way may have made it, and says with its receipt whether there is anything to load.
+      // A pending message may have created it, and its receipt shows whether there is anything to load.
       if (!this.#outbox.isBusy) this.#loadIfMissing();
     } else if (before !== undefined && modelOf(before) !== modelOf(meta)) void this.#loadWindow();
   }

@@ -9,7 +9,7 @@ interface OwnedLog {
 }
 
 /**
- * Refers to the files of rows, each of which begins at a seq of its own. Returns nothing if there are no files, which
+ * Refers to the files of rows, each of which begins at its own seq. Returns nothing if there are no files, which
  * is the usual case.
  *
  * Bytes that the owner does not have give a row without a blob, and bytes that the collector takes away meanwhile break
