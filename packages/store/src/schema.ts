@@ -399,7 +399,7 @@ export const webhook = parley.table(
     url: text("url").notNull(),
     label: text("label").notNull(),
     events: text("events").array().notNull(),
-    /** Deliveries are signed with it, so it has to be stored unencrypted. */
+    /** Deliveries are signed with it, so it has to be stored as it is. */
     secret: text("secret").notNull(),
     disabledReason: text("disabled_reason"),
   },

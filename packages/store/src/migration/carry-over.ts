@@ -154,9 +154,7 @@ async function copyBatch(
   return { table: name, copied, of: Math.max(copied, Number(estimate?.rows ?? 0)) };
 }
 
-/**
- * Sets the counters to where they were. Drops tables one by one: other objects must not have come to depend on them.
- */
+/** Sets the counters to where they were. Drops tables one by one, without CASCADE: nothing else must depend on them. */
 async function finish(connection: Connection, older: string): Promise<void> {
   const statements = [
     "SELECT setval('parley.log_number', greatest((SELECT max(log) FROM parley.conversation), 1))",

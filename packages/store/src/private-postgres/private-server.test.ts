@@ -383,7 +383,7 @@ describe("programs", () => {
     execFileSync("cp", ["-r", packaged, native]);
     execFileSync("cp", [join(packaged, "..", "package.json"), join(native, "..")]);
     for (const link of ["libicuuc.so.60", "libpq.so.5"]) rmSync(join(native, "lib", link), { force: true });
-    // Root writes anywhere, but its server's user cannot write here.
+    // Root writes anywhere, but its server's user cannot enter this folder.
     chmodSync(join(native, "lib"), 0o555);
     chmodSync(join(base, "closed"), 0o700);
     const caches = ["/dev/null/nowhere", join(base, "cache")];

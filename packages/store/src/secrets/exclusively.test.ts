@@ -10,7 +10,8 @@ const secret = "a text of the installation, long enough";
 const name = { owner: "me", kind: "token", name: "server" };
 
 /**
- * Runs calls of two nodes that all find an expired token: counts its renewals, and returns what each call ends with.
+ * Runs calls of two nodes that all find an expired token. Returns the number of renewals and the values that the calls
+ * got.
  */
 async function renewByMany(
   stores: readonly SecretStore[],

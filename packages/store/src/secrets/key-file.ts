@@ -45,7 +45,7 @@ export async function readOrMakeKeyFile(path: string): Promise<string> {
 }
 
 /**
- * Refuses a file that others can read. Windows has no such modes: there only the user has access to the user's folder.
+ * Refuses a file that others can use. Windows has no such modes: there only the user has access to the user's folder.
  */
 async function checkMode(path: string): Promise<void> {
   const { mode } = await stat(path);
