@@ -117,7 +117,7 @@ describe("the lock of a folder", () => {
       if (said !== "got it") expect(said).toMatch(/^store_unavailable .*in use by/);
   });
 
-  it("is taken from a machine that has not been heard of for a minute, and not before", async () => {
+  it("is taken from a machine that has not renewed its lock for a minute, and not before", async () => {
     const path = join(folder, "parley.lock");
     const holder = {
       nonce: "n",

@@ -105,10 +105,14 @@ describe("a store of PGlite", () => {
     expect(since).not.toEqual(content);
     expect(since).toMatchObject({ file: fileHash, usage: { bytes: 19 * pieceBytes + 1_000 } });
 
-    const told: MoveProgress[] = [];
-    const result = await moveToPostgres({ folder, durable: false, onProgress: (each) => told.push(each) });
+    const reported: MoveProgress[] = [];
+    const result = await moveToPostgres({
+      folder,
+      durable: false,
+      onProgress: (each) => reported.push(each),
+    });
     expect(result).toMatchObject({ moved: true, kept: join(folder, "database.pglite") });
-    expect(told).toContainEqual({ phase: "checking", table: "conversation", rows: 120, of: 120 });
+    expect(reported).toContainEqual({ phase: "checking", table: "conversation", rows: 120, of: 120 });
     expect(readdirSync(folder).sort()).toEqual(["database.pglite", "postgres"]);
     const after = await openEmbedded({ folder, durable: false });
     expect(after.engine).toBe("postgres");

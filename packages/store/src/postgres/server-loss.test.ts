@@ -183,13 +183,13 @@ describeOnOwnPostgres("when the server goes away", (postgres) => {
     });
     await (left.wake as PostgresWake).ready();
     await (right.wake as PostgresWake).ready();
-    expect(await heard(left.wake, right.wake)).toBe(true);
+    expect(await received(left.wake, right.wake)).toBe(true);
     await server.restart();
-    expect(await heard(left.wake, right.wake)).toBe(true);
+    expect(await received(left.wake, right.wake)).toBe(true);
   });
 
   /** Notifies until the other side receives it: while connections are down, nothing is received. */
-  function heard(from: Wake, by: Wake): Promise<boolean> {
+  function received(from: Wake, by: Wake): Promise<boolean> {
     return new Promise((resolve) => {
       const stop = by.listen((ids, kind) => {
         clearInterval(again);

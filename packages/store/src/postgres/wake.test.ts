@@ -24,12 +24,12 @@ describeOnPostgres("wake-ups between nodes", (postgres) => {
   }
 
   /** Collects received ids until there are `count` of the kind. */
-  function hear(wake: PostgresWake, kind: WakeKind, count: number): Promise<number[]> {
+  function receive(wake: PostgresWake, kind: WakeKind, count: number): Promise<number[]> {
     const ids: number[] = [];
     return new Promise((resolve) => {
-      const stop = wake.listen((heard, heardKind) => {
-        if (heardKind !== kind) return;
-        ids.push(...heard);
+      const stop = wake.listen((logs, receivedKind) => {
+        if (receivedKind !== kind) return;
+        ids.push(...logs);
         if (ids.length < count) return;
         stop();
         resolve(ids);
@@ -69,11 +69,11 @@ describeOnPostgres("wake-ups between nodes", (postgres) => {
     first.listen(() => {
       own += 1;
     });
-    const heard = [second, third].map((wake) => hear(wake, "stop", 1));
+    const received = [second, third].map((wake) => receive(wake, "stop", 1));
     first.notify([1], "stop");
-    expect(await Promise.all(heard)).toEqual([[1], [1]]);
+    expect(await Promise.all(received)).toEqual([[1], [1]]);
     // A notification that comes back to the sender would have arrived before this answer.
-    const back = hear(first, "news", 1);
+    const back = receive(first, "news", 1);
     second.notify([2]);
     expect(await back).toEqual([2]);
     expect(own).toBe(2);
@@ -83,11 +83,11 @@ describeOnPostgres("wake-ups between nodes", (postgres) => {
     const [from, to] = await nodes(2);
     if (from === undefined || to === undefined) throw new Error("two nodes");
     const ids = Array.from({ length: 1_000 }, (_, index) => Number.MAX_SAFE_INTEGER - index);
-    const heard = hear(to, "news", ids.length);
+    const received = receive(to, "news", ids.length);
     const { sent, until } = await eavesdrop();
     for (const id of ids) from.notify([id]);
     for (const id of ids) from.notify([id]);
-    expect((await heard).toSorted()).toEqual(ids.toSorted());
+    expect((await received).toSorted()).toEqual(ids.toSorted());
     // The last one, sent behind them, shows that all have arrived: they come in order, if not before the next answer.
     from.notify([7], "open");
     await until(["open", 7]);
@@ -102,10 +102,10 @@ describeOnPostgres("wake-ups between nodes", (postgres) => {
     const [second] = await nodes(1);
     await until(["here"]);
     if (first === undefined || second === undefined) throw new Error("two nodes");
-    const heard = [hear(first, "stop", 1), hear(second, "news", 1)];
+    const received = [receive(first, "stop", 1), receive(second, "news", 1)];
     first.notify([2]);
     second.notify([3], "stop");
-    expect(await Promise.all(heard)).toEqual([[3], [2]]);
+    expect(await Promise.all(received)).toEqual([[3], [2]]);
     expect(sent).not.toContain(JSON.stringify(["news", 1]));
   });
 
@@ -125,18 +125,18 @@ describeOnPostgres("wake-ups between nodes", (postgres) => {
     const [third] = await nodes(1);
     await until(["here"]);
     if (first === undefined || third === undefined) throw new Error("two nodes");
-    const heard = hear(third, "news", 1);
+    const received = receive(third, "news", 1);
     first.notify([6]);
-    expect(await heard).toEqual([6]);
+    expect(await received).toEqual([6]);
     expect(sent).not.toContain(JSON.stringify(["news", 5]));
   });
 
   it("are the process's own where there is nothing to listen to", async () => {
     const opened = openPostgres({ url: database.url, transactionPooler: true });
     onTestFinished(() => opened.store.close());
-    const heard = new Promise((resolve) => opened.wake.listen((ids, kind) => resolve([ids, kind])));
+    const received = new Promise((resolve) => opened.wake.listen((ids, kind) => resolve([ids, kind])));
     opened.wake.notify([1]);
-    expect(await heard).toEqual([[1], "news"]);
+    expect(await received).toEqual([[1], "news"]);
     await opened.wake.close?.();
   });
 
@@ -175,7 +175,7 @@ describeOnPostgres("wake-ups between nodes", (postgres) => {
     }
   }
 
-  it("come with a presence that ends with the connection, and begins anew with the next one", async () => {
+  it("come with a presence that ends with the connection, and begins again with the next one", async () => {
     const [wake, other] = await nodes(2);
     if (wake === undefined || other === undefined) throw new Error("two nodes");
     const first = wake.presence.token();

@@ -25,7 +25,7 @@ const patientSession = `SELECT set_config('idle_session_timeout', '0', false), s
   set_config('tcp_keepalives_count', '6', false)`;
 
 /** Messages about the nodes themselves: a node that starts to listen asks, and every node that listens answers. */
-const presence = { asked: JSON.stringify(["hello"]), answered: JSON.stringify(["here"]) };
+const presence = { question: JSON.stringify(["hello"]), answer: JSON.stringify(["here"]) };
 
 export interface PostgresWakeOptions extends Partial<PostgresTimeouts> {
   readonly url: string;
@@ -79,7 +79,7 @@ export class PostgresWake implements Wake {
   /** Messages to send about this node itself. */
   readonly #about = new Set<string>();
   /** Times at which another node was last received, and at which this one last asked whether there is one. */
-  #heardAt = Number.NEGATIVE_INFINITY;
+  #receivedAt = Number.NEGATIVE_INFINITY;
   #askedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: PostgresWakeOptions) {
@@ -150,14 +150,14 @@ export class PostgresWake implements Wake {
   #hasCompany(): boolean {
     const { silenceMs = 30_000, answerMs = 5_000 } = this.#options;
     const now = performance.now();
-    if (now - this.#heardAt < silenceMs) return true;
-    if (this.#askedAt > this.#heardAt) return now - this.#askedAt < answerMs;
+    if (now - this.#receivedAt < silenceMs) return true;
+    if (this.#askedAt > this.#receivedAt) return now - this.#askedAt < answerMs;
     this.#ask();
     return true;
   }
 
   #ask(): void {
-    this.#about.add(presence.asked);
+    this.#about.add(presence.question);
     this.#sendSoon();
   }
 
@@ -171,19 +171,19 @@ export class PostgresWake implements Wake {
   async #send(): Promise<void> {
     while (this.#pending.size > 0 || this.#about.size > 0 || this.#isProbeDue) {
       this.#isProbeDue = false;
-      const told = [...this.#pending];
+      const pending = [...this.#pending];
       const payloads = [...this.#about];
       this.#pending.clear();
       this.#about.clear();
       const client = this.#client;
       if (client === undefined) break;
-      for (const [kind, logs] of told) {
+      for (const [kind, logs] of pending) {
         const all = [...logs];
         for (let start = 0; start < all.length; start += logsPerNotification) {
           payloads.push(JSON.stringify([kind, ...all.slice(start, start + logsPerNotification)]));
         }
       }
-      if (payloads.includes(presence.asked)) this.#askedAt = performance.now();
+      if (payloads.includes(presence.question)) this.#askedAt = performance.now();
       try {
         await this.#query(client, {
           name: "parley_wake",
@@ -281,7 +281,7 @@ export class PostgresWake implements Wake {
     let ownId: number | undefined;
     client.on("notification", ({ processId, payload }) => {
       // Listeners of this process have been notified already.
-      if (processId !== ownId && payload !== undefined) this.#hear(payload);
+      if (processId !== ownId && payload !== undefined) this.#receive(payload);
     });
     try {
       await client.connect();
@@ -296,10 +296,10 @@ export class PostgresWake implements Wake {
     }
   }
 
-  #hear(payload: string): void {
-    this.#heardAt = performance.now();
-    if (payload === presence.asked) {
-      this.#about.add(presence.answered);
+  #receive(payload: string): void {
+    this.#receivedAt = performance.now();
+    if (payload === presence.question) {
+      this.#about.add(presence.answer);
       this.#sendSoon();
       return;
     }

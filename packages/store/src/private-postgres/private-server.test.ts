@@ -327,7 +327,7 @@ describe("a folder", () => {
     await expect(open(folder)).rejects.toThrow(/written by PostgreSQL 99.*or a newer one/);
   });
 
-  it("that was opened without syncing is refused to whoever counts on it", async () => {
+  it("that was opened without syncing is refused to a process that requires it", async () => {
     const folder = readyFolder();
     await open(folder, false);
     await expect(openEmbedded({ folder })).rejects.toMatchObject({ details: { reason: "not_durable" } });
