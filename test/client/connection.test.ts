@@ -160,7 +160,7 @@ describe("a conversation that is followed", () => {
     for (const state of states) {
       expect(state.messages).toEqual(late.messages);
       const [seen] = Object.values(state.turns);
-      const [told] = Object.values(late.turns);
+      const [expected] = Object.values(late.turns);
       expect(
         seen?.steps.map(({ usage, ttftMs, decodeMs, genTotalMs }) => [usage, ttftMs, decodeMs, genTotalMs]),
       ).toEqual(
@@ -171,7 +171,7 @@ describe("a conversation that is followed", () => {
           genTotalMs,
         ]),
       );
-      expect({ ...seen, steps: [] }).toEqual({ ...told, steps: [] });
+      expect({ ...seen, steps: [] }).toEqual({ ...expected, steps: [] });
       expect(state).toMatchObject({ contextSize: late.contextSize, contextWindow: late.contextWindow });
     }
   });
@@ -318,7 +318,7 @@ describe("a conversation that is followed", () => {
       { afterSeq: 399, beforeSeq: 701 },
     ];
     expect(handle.getState()).toMatchObject({ oldestSeq: 201, hasEarlier: true, gaps });
-    // What is loaded, or is not there, is not asked for.
+    // Loaded or missing parts are not requested.
     const before = handle.getState();
     for (const seq of [201, 399, 701, 900, 2_000]) await handle.loadAround(seq);
     expect(handle.getState()).toBe(before);
@@ -359,13 +359,13 @@ describe("a conversation that is followed", () => {
 
   it("asks for the figures of the turns that it shows, and of no others", async () => {
     const live = await liveServer();
-    const told: number[] = [];
+    const counts: number[] = [];
     const client = testClient(live.url, {
       fetch: async (input, init) => {
         const response = await fetch(input, init);
         if (!String(input).includes("/metrics")) return response;
         const answer = await response.text();
-        told.push(JSON.parse(answer).turns.length);
+        counts.push(JSON.parse(answer).turns.length);
         return new Response(answer, { headers: response.headers });
       },
     });
@@ -407,12 +407,12 @@ describe("a conversation that is followed", () => {
       state.phase === "ready" &&
       state.messages.every(({ turnId = "" }) => state.turns[turnId]?.usage?.inputTokens === 3);
     await until(handle, isKnown);
-    expect(told, "turns whose figures came").toEqual([100]);
+    expect(counts, "turns whose figures came").toEqual([100]);
     await handle.loadEarlier(300);
     expect(Object.keys((await until(handle, isKnown)).turns)).toEqual(
       expect.arrayContaining(turns.slice(-250)),
     );
-    expect(told).toEqual([100, 100, 100]);
+    expect(counts).toEqual([100, 100, 100]);
   });
 
   it("asks for figures again when an answer does not come", async () => {
@@ -693,7 +693,7 @@ describe("a connection that breaks", () => {
         if (type === "chat.send" && messageId !== undefined) said.push(messageId);
       }
       override addEventListener(...[type, listener]: Parameters<WebSocket["addEventListener"]>): void {
-        const heard = listener as (event: { readonly data: unknown }) => void;
+        const receive = listener as (event: { readonly data: unknown }) => void;
         // It arrives each time; the receipt does not.
         super.addEventListener(type, ((event: { readonly data: unknown }) => {
           const isReceipt =
@@ -706,7 +706,7 @@ describe("a connection that breaks", () => {
             code,
             message: "Not now",
           };
-          heard(code === undefined ? event : { data: JSON.stringify(error) });
+          receive(code === undefined ? event : { data: JSON.stringify(error) });
         }) as typeof listener);
       }
     }

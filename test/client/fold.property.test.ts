@@ -9,7 +9,7 @@ const stepPlan: fc.Arbitrary<StepPlan> = fc.record({
   pieces: fc.array(fc.constantFrom("text" as const, "text" as const, "reasoning" as const), { maxLength: 4 }),
   tools: fc.constantFrom(0, 0, 1, 2),
   fails: fc.integer({ min: 0, max: 9 }).map((dice) => dice === 0),
-  tellsUsage: fc.integer({ min: 0, max: 4 }).map((dice) => dice > 0),
+  reportsUsage: fc.integer({ min: 0, max: 4 }).map((dice) => dice > 0),
 });
 
 /** Events that happen while clients connect and leave. */
@@ -127,7 +127,7 @@ async function expectOneState(
   await cluster.clock.advance(100);
   const expected = shown(fresh.state, metrics);
   for (const client of clients) {
-    client.told(queue);
+    client.receiveQueue(queue);
     expect(client.ended).toBeUndefined();
     expect(client.state.queue).toEqual(queue);
     expect(client.state.pending).toEqual([]);
@@ -193,8 +193,8 @@ describe("the fold", () => {
               if (event.conversationId !== conversationId) return;
               for (const client of all) {
                 if (client.node !== node) continue;
-                if (event.type === "queue.changed") client.told(event.queue);
-                else if (event.type === "conversation.updated") client.toldMeta(event.meta);
+                if (event.type === "queue.changed") client.receiveQueue(event.queue);
+                else if (event.type === "conversation.updated") client.receiveMeta(event.meta);
               }
             });
             await cluster.clock.advance(0);
@@ -217,9 +217,9 @@ describe("the fold", () => {
               const metrics = await node.me.metrics(conversationId);
               for (const { client } of movers) {
                 if (client.node !== node || !client.isJoined || !client.isWhole || client.isAhead) continue;
-                const untold = !isBegun(reference.state) || !isBegun(client.state);
+                const unpublished = !isBegun(reference.state) || !isBegun(client.state);
                 const closing = [reference, client].some(({ state }) => state.status === "closed");
-                const options = { untold, closing, withoutFigures: client.lacksFigures };
+                const options = { unpublished, closing, withoutFigures: client.lacksFigures };
                 const expected = shown(reference.state, metrics, options);
                 expect(shown(client.state, metrics, options)).toEqual(expected);
               }

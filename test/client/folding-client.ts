@@ -37,7 +37,7 @@ export class FoldingClient {
   /** True if its first page began in the middle of a turn, whose earlier figures are known only when it is sealed. */
   lacksFigures = false;
   readonly #repeats: boolean;
-  readonly #heard: SubscriptionFrame[] = [];
+  readonly #received: SubscriptionFrame[] = [];
   #leave: (() => void) | undefined;
   #left = 0;
   #pages: ((from?: TestNode) => Promise<void>)[] = [];
@@ -87,7 +87,7 @@ export class FoldingClient {
     const { conversationId } = this.state;
     this.detach();
     this.state = initialState(conversationId);
-    this.#heard.length = 0;
+    this.#received.length = 0;
     const page = await node.me.history({ conversationId, open: true, limit });
     const { chunks } = page;
     this.state = applyHistory(this.state, page);
@@ -135,11 +135,11 @@ export class FoldingClient {
     return this.state.messages.some(({ role, status }) => role === "user" && status !== "committed");
   }
 
-  told(queue: QueuePayload): void {
+  receiveQueue(queue: QueuePayload): void {
     this.state = applyQueue(this.state, queue);
   }
 
-  toldMeta(meta: ConversationMeta): void {
+  receiveMeta(meta: ConversationMeta): void {
     this.state = applyMeta(this.state, meta);
   }
 
@@ -149,26 +149,30 @@ export class FoldingClient {
     if (frame.type === "chat.reset" && frame.turnId === undefined) this.#pages = [];
     if (!this.#repeats) return;
     this.state = applyFrame(this.state, frame);
-    if (frame.type === "chat.reset") this.#heard.length = 0;
-    if (mayRepeat(frame)) this.#heard.push(frame);
-    const again = this.#heard[(this.#heard.length * 7) % Math.max(1, this.#heard.length - 3)];
+    if (frame.type === "chat.reset") this.#received.length = 0;
+    if (mayRepeat(frame)) this.#received.push(frame);
+    const again = this.#received[(this.#received.length * 7) % Math.max(1, this.#received.length - 3)];
     if (again !== undefined) this.state = applyFrame(this.state, again);
   }
 }
 
 /**
  * Returns what a state shows, once it has the figures of sealed turns. The start and the model of a running turn may
- * be known to a snapshot before or after subscribers know them: `untold` leaves them out. The queue is published
+ * be known to a snapshot before or after subscribers know them: `unpublished` leaves them out. The queue is published
  * beside the stream, at its own pace, and so is the closing of the conversation: `closing` leaves the status out.
  */
 export function shown(
   state: ConversationState,
   metrics: readonly TurnMetrics[],
-  options: { readonly untold?: boolean; readonly withoutFigures?: boolean; readonly closing?: boolean } = {},
+  options: {
+    readonly unpublished?: boolean;
+    readonly withoutFigures?: boolean;
+    readonly closing?: boolean;
+  } = {},
 ): unknown {
   const { cursor: _, meta: __, phase: ___, queue: ____, ...rest } = applyMetrics(state, metrics);
   const hidden = [
-    ...(options.untold ? ["startedAt", "model"] : []),
+    ...(options.unpublished ? ["startedAt", "model"] : []),
     ...(options.withoutFigures ? ["usage", "ttftMs", "decodeMs", "genTotalMs"] : []),
   ];
   const isHidden = (key: string) => hidden.includes(key);

@@ -26,7 +26,7 @@ export interface StepPlan {
   readonly pieces: readonly ("text" | "reasoning")[];
   readonly tools: number;
   readonly fails: boolean;
-  readonly tellsUsage: boolean;
+  readonly reportsUsage: boolean;
 }
 
 export interface TestNode {
@@ -135,7 +135,7 @@ export class RealRuntime {
     for (let call = 0; call < (plan?.tools ?? 0); call += 1) {
       entries.push(toolCall("work", { call: ++this.#words }));
     }
-    return plan?.tellsUsage ? [...entries, usage(10 + this.#words, 5)] : entries;
+    return plan?.reportsUsage ? [...entries, usage(10 + this.#words, 5)] : entries;
   }
 
   #tool(): Tool<{ call: number }> {

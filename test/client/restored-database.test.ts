@@ -97,18 +97,18 @@ describeOnPostgres(
         headers: { "last-event-id": cursor ?? "" },
         signal: stop.signal,
       });
-      let told = "";
+      let received = "";
       for await (const piece of answer.body ?? []) {
-        told += Buffer.from(piece).toString();
-        if (told.includes("You said: newest")) break;
+        received += Buffer.from(piece).toString();
+        if (received.includes("You said: newest")) break;
       }
       stop.abort();
-      expect([...told.matchAll(/^event: (\w+)/gm)].map(([, event]) => event)).toEqual([
+      expect([...received.matchAll(/^event: (\w+)/gm)].map(([, event]) => event)).toEqual([
         "snapshot",
         "reset",
         "chunks",
       ]);
-      expect(told).not.toContain("lost");
+      expect(received).not.toContain("lost");
     });
 
     it("does so while the server keeps running, once something happens in the log", async () => {

@@ -10,7 +10,7 @@ const stepPlan: fc.Arbitrary<StepPlan> = fc.record({
   pieces: fc.array(fc.constantFrom("text" as const, "reasoning" as const), { maxLength: 3 }),
   tools: fc.constantFrom(0, 0, 1),
   fails: fc.constant(false),
-  tellsUsage: fc.constant(true),
+  reportsUsage: fc.constant(true),
 });
 
 const happening = fc.oneof(

@@ -3,8 +3,8 @@ import { fileURLToPath } from "node:url";
 import { missingFile } from "./missing-file.js";
 
 /**
- * Finds a module of this package as Node can run it, by its path from here: beside this one, or what was built of it
- * when this one is the source.
+ * Finds a module of this package that Node can run, by its path from here: beside this one, or its build if this one is
+ * the source.
  */
 export function builtFile(name: string): string {
   const built = import.meta.url.endsWith(".ts") ? `../dist/${name}` : name;

@@ -1,4 +1,7 @@
-/** Waits, and waits less the next time by what a timer on a busy machine took too long: cases add up their waits. */
+/**
+ * Creates a wait that subtracts from the next wait what a timer on a busy machine took too long: cases add up their
+ * waits.
+ */
 export function createWait(): (ms: number) => Promise<void> {
   let late = 0;
   return async (ms) => {

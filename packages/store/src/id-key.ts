@@ -3,9 +3,10 @@ import { createHash } from "node:crypto";
 const uuidV7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 /**
- * Eight bytes that a message is found by: an index over ids of 36 characters takes four times the space. Of a UUID of
- * version 7 it is the time and the last digits, so that new messages fill the index from its end; of any other id, as
- * it is stored, a hash. Two ids with the same key cost a look at one row more: the id itself is compared too.
+ * Computes the eight bytes by which a message is found: an index over ids of 36 characters takes four times the space.
+ * For a UUID of version 7 it is the time and the last digits, so that new messages fill the index from its end; for any
+ * other id, as it is stored, a hash. Two ids with the same key cost reading one more row: the id itself is compared
+ * too.
  *
  * It is a column, and computed here, because an index over an expression costs more time than the column costs bytes.
  * The function `id_key` of the older migrations computes the same.
@@ -21,9 +22,9 @@ export function idKey(stored: string): string {
 }
 
 /**
- * The condition that finds the message `id` with the key `key` of a log, of a table called `m`. What is compared
- * beside the key is one expression that the planner cannot weigh: as long as nobody has analyzed the table it would
- * expect many rows with this key and none that fits, and prepare to read them all in the order of their pages.
+ * Returns the condition that finds the message `id` with the key `key` of a log, in a table called `m`. The other
+ * comparisons are one expression whose cost the planner cannot estimate: until the table is analyzed it would expect
+ * many rows with this key and none that matches, and prepare to read them all in the order of their pages.
  */
 export function messageIs(id: string, key: string, log: string): string {
   return `m.id_key = ${key}::int8 AND coalesce(m.id = ${id} AND m.log = ${log}, false)`;

@@ -1,13 +1,15 @@
 import { invalidField } from "@parley/core/errors";
 import type { Connection, Database, Statement } from "./database.js";
 
-/** The schema that statements and migrations are written for, and that is used where no other one is configured. */
+/** Schema that statements and migrations are written for, and the default. */
 export const defaultSchema = "parley";
 
-/** As PostgreSQL keeps a name that was not quoted, so that it can be typed in a console as it is configured. */
+/** Form of a name as PostgreSQL keeps it without quotes, so that it can be typed in a console as it is configured. */
 const schemaForm = /^[a-z_][a-z0-9_]{0,58}$/;
 
-/** Refuses what cannot be the name of Parley's schema. `public` and the server's own schemas belong to others. */
+/**
+ * Refuses a text that cannot be the name of Parley's schema. `public` and the server's own schemas belong to others.
+ */
 export function checkSchemaName(schema: string): string {
   if (!schemaForm.test(schema)) {
     throw invalidField("schema", "1 to 59 of the characters a-z 0-9 _, not beginning with a digit");
@@ -18,13 +20,15 @@ export function checkSchemaName(schema: string): string {
   return schema;
 }
 
-/** Texts of statements are few: those that are put together anew with each call must not fill the memory. */
+/**
+ * Maximum number of cached texts. Statements have few: those that are built with each call must not fill the memory.
+ */
 const mostTexts = 2_000;
 
 /**
- * The same database, where statements that are written for the schema `parley` use another one. Each names its tables
- * with the schema, so no search path is needed, which poolers would not keep. A prepared statement has the schema in its
- * name: one connection may serve two schemas.
+ * Returns the same database, where statements that are written for the schema `parley` use another one. Each names its
+ * tables with the schema, so no search path is needed, which poolers would not keep. A prepared statement has the
+ * schema in its name: one connection may serve two schemas.
  */
 export function inSchema(database: Database, schema: string): Database {
   checkSchemaName(schema);
@@ -59,7 +63,7 @@ export function schemaStatements(schema: string): (statement: Statement) => Stat
   };
 }
 
-/** A text that is written for the schema `parley`, for another one. */
+/** Translates a text that is written for the schema `parley`, for another one. */
 export function schemaText(text: string, schema: string): string {
   return text.replace(/"parley"\.|\bparley\./g, `"${schema}".`);
 }

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { canonicalRow, entriesOf, messageRow, type ReadMessage, stepMark } from "./message-row.js";
 import { originalJson, originalText } from "./stored-text.js";
 
-/** What a part may have beside its own fields; `note` is nobody's. */
+/** Fields that a part may have beside its own; `note` is an unknown one. */
 const extras = { providerMetadata: fc.constant({ p: { id: 1 } }), note: fc.string() };
 
 const parts = fc.array(
@@ -75,7 +75,7 @@ const messages: fc.Arbitrary<ConversationMessage> = fc
   )
   .map((given) => ({ ...given, conversationId: "c" }) as ConversationMessage);
 
-/** As it comes back from the database. */
+/** Returns a message as it comes back from the database. */
 function stored(message: ConversationMessage): ReadMessage {
   const row = messageRow(message, "c", 1_000_000);
   return {

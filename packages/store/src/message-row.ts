@@ -25,15 +25,15 @@ export interface MessageRow {
   readonly content: string;
   readonly createdAt: string;
   readonly resourceId: string | null;
-  /** How many seqs it takes: one per part. */
+  /** Number of seqs that it takes: one per part. */
   readonly parts: number;
-  /** Absent for a row that stands for several messages. */
+  /** Absent for a row that represents several messages. */
   readonly tokens: CountedTokens | undefined;
   /** The parts that refer to bytes in the store, by their places among all parts. */
   readonly files: readonly { readonly place: number; readonly hash: string }[];
 }
 
-/** Refuses what belongs to another conversation and what is larger than a row may be. */
+/** Creates a row. Refuses a message of another conversation and one that is larger than a row may be. */
 export function messageRow(
   message: ConversationMessage,
   conversationId: string,
@@ -52,7 +52,7 @@ export function messageRow(
   return canonicalRow(toCanonical(message), maxBytes);
 }
 
-/** A message in the form in which it is stored, as any writer made it. */
+/** Creates the row of a message in its stored form, from any writer. */
 export function canonicalRow(canonical: CanonicalMessage, maxBytes: number): MessageRow {
   const { id, role, type, content, createdAt, resourceId } = canonical;
   const messages = originalMessages(canonical);
@@ -93,12 +93,12 @@ function filesOf(messages: readonly ConversationMessage[]): MessageRow["files"] 
 
 const noFiles: MessageRow["files"] = [];
 
-/** True where a row refers to files: those are written by the statements of the slow ways alone. */
+/** Returns true if a row refers to files: only the statements of the slow paths write those. */
 export function hasFiles({ files }: MessageRow): boolean {
   return files.length > 0;
 }
 
-/** JSON for a column, unless it is too large for one. */
+/** Returns JSON for a column. Refuses a value that is too large for one. */
 export function boundedJson(value: unknown, maxBytes: number): string {
   const json = storedJson(value);
   // A character takes at most three bytes per code unit: most texts need not be measured.
@@ -108,7 +108,7 @@ export function boundedJson(value: unknown, maxBytes: number): string {
   return json;
 }
 
-/** A message names its turn by ordinal; readers know turns by id. One look into the key of turns per row. */
+/** A message names its turn by ordinal; readers know turns by id. One lookup in the key of turns per row. */
 const turnId = "(SELECT t.id FROM parley.conversation_turn t WHERE t.log = m.log AND t.ordinal = m.turn)";
 
 /** The columns of a stored message, as `entriesOfRow` reads them, of a table called `m`. */
@@ -117,13 +117,13 @@ export const messageColumns = `m.id, m.role, m.type, m.content::text AS content,
   ${turnId} AS turn_id, m.step,
   m.covers_from, m.covers_to, m.tokens, m.token_rule`;
 
-/** The same as one JSON value, for statements that return many things at once. */
+/** The same columns as one JSON value, for statements that return several things at once. */
 export const messageJson = `json_build_object('id', m.id, 'role', m.role, 'type', m.type, 'content', m.content,
   'created_ms', date_part('epoch', m.created_at) * 1000, 'resource_id', m.resource_id, 'first_seq', m.first_seq,
   'part_count', m.part_count, 'turn_id', ${turnId}, 'step', m.step, 'covers_from', m.covers_from,
   'covers_to', m.covers_to, 'tokens', m.tokens, 'token_rule', m.token_rule)`;
 
-/** A message as it was read: from columns, or from JSON where texts are original and the content is a value. */
+/** A message as it was read: from columns, or from JSON, where texts are original and the content is a value. */
 export interface ReadMessage {
   readonly id: string;
   readonly role: string;
@@ -141,7 +141,7 @@ export interface ReadMessage {
   readonly token_rule: number | null;
 }
 
-/** A row of `messageColumns` with its texts and its content as they were given. The row itself is changed. */
+/** Reads a row of `messageColumns`, with its texts and its content as they were given. Changes the row itself. */
 export function readMessage(row: Record<string, unknown>): ReadMessage {
   row.id = originalText(row.id as string);
   row.content = originalJson(row.content as string);
@@ -155,9 +155,9 @@ export function readMessage(row: Record<string, unknown>): ReadMessage {
 const optionalTexts = ["resource_id", "turn_id", "step"] as const;
 
 /**
- * The entries that a row stands for, as a reader of `conversationId` sees them: what a fork inherits reads as its own.
- * It is one entry for everything that Parley writes. A row that another writer saved with a call and its result in
- * one part becomes several, which share the row's seqs in order.
+ * Returns the entries that a row represents, as a reader of `conversationId` sees them: what a fork inherits reads as
+ * its own. It is one entry for everything that Parley writes. A row that another writer saved with a call and its
+ * result in one part becomes several, which share the row's seqs in order.
  */
 export function entriesOf(read: ReadMessage, conversationId: string): HistoryEntry[] {
   const messages = messagesOf(read, conversationId);
@@ -187,7 +187,9 @@ interface EntryPlace {
   readonly covers?: { fromSeq: number; toSeq: number } | undefined;
 }
 
-/** Assigned one by one: objects that are spread into others cost several times as much, and a window has many. */
+/**
+ * Creates an entry. Fields are assigned one by one: object spread costs several times as much, and a window has many.
+ */
 function entry(
   message: ConversationMessage,
   firstSeq: number,
@@ -216,8 +218,8 @@ export function messagesOf(read: ReadMessage, conversationId: string): Conversat
 }
 
 /**
- * The messages that a stored one was made from. Reading says `isError: false` of a result that did not say; a message
- * is given back as it was, so what its writer left out is left out again.
+ * Returns the messages that a stored one was made from. Reading sets `isError: false` on a result that did not have it;
+ * a message is returned as it was, so what its writer left out is left out again.
  */
 function originalMessages(canonical: CanonicalMessage): ConversationMessage[] {
   const own = ownMessage(canonical);
@@ -232,7 +234,10 @@ function originalMessages(canonical: CanonicalMessage): ConversationMessage[] {
   return messages;
 }
 
-/** What `fromCanonical` makes of a message whose parts are all as Parley stores them. Undefined for any other. */
+/**
+ * Returns the output of `fromCanonical` for a message whose parts are all as Parley stores them. Undefined for any
+ * other.
+ */
 function ownMessage(canonical: CanonicalMessage): ConversationMessage | undefined {
   const { content, role } = canonical;
   for (const key in content) if (!contentFields.has(key)) return undefined;
@@ -262,26 +267,29 @@ function isRecordOrAbsent(value: unknown): boolean {
   return value === undefined || (typeof value === "object" && value !== null && !Array.isArray(value));
 }
 
-/** An entry for rows that were just written, without reading them again. */
+/** Creates an entry for rows that were just written, without reading them again. */
 export function entryAt(row: MessageRow, place: EntryPlace & { readonly firstSeq: number }): HistoryEntry {
   const { message, parts, tokens } = row;
   return entry(message, place.firstSeq, place.firstSeq + parts - 1, { ...place, tokens });
 }
 
-/** A step's id usually begins with its turn's, which the row has already: only the rest is stored. */
+/**
+ * Returns a step's id in its stored form. It usually begins with its turn's id, which the row has already: only the
+ * rest is stored.
+ */
 export function stepMark(stepId: string | undefined, turnId: string | undefined): string | null {
   if (stepId === undefined) return null;
   const inTurn = turnId !== undefined && turnId !== "" && stepId.startsWith(turnId);
   return storedText(inTurn ? `+${stepId.slice(turnId.length)}` : `=${stepId}`);
 }
 
-/** The step that `stepMark` was given. */
+/** Returns the step that `stepMark` was given. */
 export function stepOf(mark: string | null, turnId: string | undefined): string | undefined {
   if (mark === null) return undefined;
   return mark.startsWith("+") ? `${turnId ?? ""}${mark.slice(1)}` : mark.slice(1);
 }
 
-/** Rows as the lists that one `unnest` takes, with the offset of each from the first row's seq. */
+/** Converts rows to the lists that one `unnest` takes, with the offset of each from the first row's seq. */
 export function rowLists(rows: readonly MessageRow[]) {
   let total = 0;
   const offsets = rows.map(({ parts }) => {
@@ -308,9 +316,9 @@ export function rowLists(rows: readonly MessageRow[]) {
 }
 
 /**
- * The rows `m` of a log whose ids are in a list. One look into the index of ids after the other: for a list
- * as a whole the planner may choose to read the table, as long as it believes it small. It does not see how long the
- * list is: if it did, a plan for a short one would look so much cheaper than one for any that it would plan each time.
+ * Selects the rows `m` of a log whose ids are in a list, by one index lookup after the other: for a list as a whole the
+ * planner may choose to read the table, as long as it considers the table small. It does not see how long the list is:
+ * if it did, a plan for a short one would look so much cheaper than a generic one that it would plan each time.
  */
 export function rowsById(ids: string, keys: string, log: string): string {
   return `unnest((SELECT ${ids}::text[]), ${keys}::int8[]) AS wanted(id, key)

@@ -1,6 +1,6 @@
 import { ParleyError } from "@parley/core/errors";
 
-/** Makes the error of a file of this package that does not lie beside its code, as in a bundle. */
+/** Creates the error of a file of this package that is not beside its code, as in a bundle. */
 export function missingFile(path: string): ParleyError {
   return new ParleyError(
     "store_unavailable",

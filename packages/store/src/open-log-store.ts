@@ -55,7 +55,7 @@ import { storedText } from "./stored-text.js";
 
 export type { LogStoreOptions };
 
-/** The runtime's store on a database of either kind. `migrate` has to be called before anything else. */
+/** Opens the runtime's store on a database of either kind. `migrate` has to be called before anything else. */
 export function openLogStore(database: Database, options: LogStoreOptions = {}): LogStoreRoot {
   const store = createStoreContext(database, options);
   const { schema } = store;
@@ -99,7 +99,7 @@ function forOwner(
 ): LogStore {
   const store = forOwners(contexts.store, [owner]);
   const long = forOwners(contexts.long, [owner]);
-  // Refusals that are found before anything is awaited reject like all others.
+  // Refusals that are thrown before anything is awaited reject like all others.
   const run =
     <Args extends readonly unknown[], Result>(
       operation: (store: StoreContext, owner: string, ...args: Args) => Promise<Result>,

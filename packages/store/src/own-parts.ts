@@ -4,9 +4,9 @@ type ProviderMetadata = NonNullable<MessageContentPart["providerMetadata"]>;
 type Stored = Readonly<Record<string, unknown>>;
 
 /**
- * What `fromCanonical` makes of parts as Parley itself stores text, reasoning, calls and, in a `tool` message, results,
- * at a fraction of the cost: nearly all parts of a window are of these kinds. Undefined where there is anything else. A
- * result says whether it is an error only where it was stored with that.
+ * Returns the output of `fromCanonical` for parts as Parley itself stores text, reasoning, calls and, in a `tool`
+ * message, results, at a fraction of the cost: nearly all parts of a window are of these kinds. Returns undefined if
+ * there is any other part. A result has `isError` only if it was stored with it.
  */
 export function ownParts(parts: readonly unknown[], role: string): MessageContentPart[] | undefined {
   const own: MessageContentPart[] = [];

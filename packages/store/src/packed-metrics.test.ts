@@ -12,7 +12,7 @@ import {
 const turnId = "018bcfe5-6808-7045-8abc-002aa4f3ccb5";
 const place = { turnId, reason: "stop" };
 
-/** What is read again after a trip through JSON. */
+/** Returns the metrics after a round trip through JSON. */
 function stored(metrics: TurnMetrics): unknown {
   return originalMetrics(JSON.parse(JSON.stringify(packedMetrics(metrics, place))), place);
 }

@@ -1,38 +1,40 @@
 import type { StepMetrics, TurnMetrics } from "@parley/wire";
 
-/** What the turn's row holds already. */
+/** Fields that the turn's row holds already. */
 export interface MetricsPlace {
   readonly turnId: string;
   readonly reason?: string | undefined;
 }
 
 /**
- * A turn's metrics as lists whose places stand for the names of fields, without what the row or an earlier entry says:
- * a quarter of the bytes that names and repeated ids would take in every turn. `originalMetrics` gives back what went
- * in, also fields that are not known here.
+ * Packs a turn's metrics as lists whose positions represent the names of fields, without what the row or an earlier
+ * entry has: a quarter of the bytes that names and repeated ids would take in every turn. `originalMetrics` returns
+ * what went in, including fields that are not known here.
  */
 export function packedMetrics(metrics: TurnMetrics, place: MetricsPlace): unknown {
   return packFields(metrics, turnFields(place));
 }
 
-/** The metrics that `packedMetrics` was given. An object is one that was stored before there was a packed form. */
+/** Returns the metrics that `packedMetrics` was given. An object was stored before there was a packed form. */
 export function originalMetrics(stored: unknown, place: MetricsPlace): TurnMetrics {
   return (Array.isArray(stored) ? unpackFields(stored, turnFields(place)) : stored) as TurnMetrics;
 }
 
-/** The steps of a turn that runs, each as `packedMetrics` has it. */
+/** Packs the steps of a running turn, each as in `packedMetrics`. */
 export function packedSteps(steps: readonly StepMetrics[], turnId: string): unknown[] {
   const fields = stepFields(turnId);
   return steps.map((step) => packFields(step, fields));
 }
 
-/** The steps that `packedSteps` was given. Objects were stored before there was a packed form. */
+/** Returns the steps that `packedSteps` was given. Objects were stored before there was a packed form. */
 export function originalSteps(stored: readonly unknown[], turnId: string): StepMetrics[] {
   const fields = stepFields(turnId);
   return stored.map((step) => (Array.isArray(step) ? unpackFields(step, fields) : step) as StepMetrics);
 }
 
-/** Where `turnFields` keeps its fields, and what it does not know, for statements that read nothing else. */
+/**
+ * Position at which `turnFields` keeps its fields, and what it does not know, for statements that read nothing else.
+ */
 export const usagePlace = 1;
 export const contextSizePlace = 3;
 export const stepsPlace = 4;
@@ -41,7 +43,7 @@ export const restPlace = 7;
 
 type Fields = Record<string, unknown>;
 
-/** One field of a packed list. What `pack` answers undefined for is kept under its name. */
+/** One field of a packed list. If `pack` returns undefined, the field is kept under its name. */
 interface Field {
   readonly name: string;
   readonly pack: (value: unknown) => unknown;
@@ -54,14 +56,14 @@ const asItIs = (name: string): Field => ({
   unpack: (stored) => stored,
 });
 
-/** A text, or 0 for the one that is expected here. */
+/** Packs a text as 0 if it is the expected one. */
 const expected = (name: string, text: () => string | undefined): Field => ({
   name,
   pack: (value) => (typeof value === "string" ? (value === text() ? 0 : value) : undefined),
   unpack: (stored) => (stored === 0 ? text() : stored),
 });
 
-/** A text, or 0 for the one before it. */
+/** Packs a text as 0 if it is the same as the one before it. */
 function repeated(name: string): Field {
   let before: string | undefined;
   const remember = (value: unknown) => {
@@ -93,7 +95,7 @@ const listOf = (name: string, fields: readonly Field[]): Field => ({
   unpack: (stored) => (stored as unknown[][]).map((each) => unpackFields(each, fields)),
 });
 
-/** What follows the turn's id behind a `+`, or the whole id behind a `=`. */
+/** Packs an id as a `+` with what follows the turn's id, or a `=` with the whole id. */
 const idInTurn = (name: string, turnId: string): Field => ({
   name,
   pack: (value) => {
@@ -146,11 +148,11 @@ function turnFields({ turnId, reason }: MetricsPlace): readonly Field[] {
   ];
 }
 
-/** The fields in their order, null for one that is absent, and behind them an object with whatever else there is. */
+/** Packs the fields in their order, null for one that is absent, and behind them an object with all others. */
 function packFields(value: object, fields: readonly Field[]): unknown[] {
   const given = value as Fields;
   const packed: unknown[] = [];
-  /** How many of the list say something, and how long it is up to the last of them. */
+  /** Number of fields in the list that are present, and its length up to the last of them. */
   let said = 0;
   let length = 0;
   for (const { name, pack } of fields) {

@@ -13,22 +13,22 @@ import { requireHead } from "./operations/turns/head.js";
 import { createStoreContext, type StoreContext } from "./store-context.js";
 import { originalJson, originalText, storedText } from "./stored-text.js";
 
-/** Whose messages a `PostgresMemoryStore` holds, and how large they may be. */
+/** Options of a `PostgresMemoryStore`: the owner of its messages, and their limits. */
 export interface PostgresMemoryStoreOptions {
-  /** Whose threads these are. Another owner's ids behave as unknown. */
+  /** Owner of the threads. Another owner's ids behave as unknown. */
   readonly owner: string;
   /** The schema of the database that holds the tables. Default `parley`. */
   readonly schema?: string;
-  /** The largest content of a message in bytes. Default 32 MB. */
+  /** Maximum content of a message in bytes. Default 32 MB. */
   readonly maxBytes?: number;
 }
 
 /**
- * Messages in canonical form over the tables of the log: what an agent saves here the runtime reads as a
- * conversation, and the other way round. A message is given back as it was saved (a file's bytes as base64, and tool
- * parts with the values that their texts stand for); saving the same id again changes nothing. A thread that is not there
- * yet is made with its first message, and one without a title gets it from its first user message. A `resourceId` other
- * than the owner's is refused.
+ * Stores messages in canonical form in the tables of the log: the runtime reads what an agent saves here as a
+ * conversation, and vice versa. A message is returned as it was saved (a file's bytes as base64, and tool parts with
+ * the values that their texts represent); saving the same id again changes nothing. A missing thread is created with
+ * its first message, and one without a title gets it from its first user message. A `resourceId` other than the owner's
+ * is refused.
  */
 export class PostgresMemoryStore implements MemoryStore {
   readonly #store: StoreContext;
@@ -105,7 +105,7 @@ export class PostgresMemoryStore implements MemoryStore {
     };
   }
 
-  /** Makes the thread, or replaces its title, metadata and times. */
+  /** Creates the thread, or replaces its title, metadata and times. */
   async saveThread(args: { thread: Thread }): Promise<void> {
     const { id, title, metadata, createdAt, updatedAt, resourceId } = args.thread;
     this.#checkOwner(resourceId, { threadId: id });

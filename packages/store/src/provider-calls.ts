@@ -11,7 +11,7 @@ type StoredCall = Omit<ProviderCallRecord, "createdAt" | "startedAt"> & {
   startedAt?: number;
 };
 
-/** Calls as the JSON of a column; null for none. */
+/** Converts calls to the JSON of a column; null for none. */
 export function storedCalls(store: StoreContext, calls: readonly ProviderCallRecord[]): string | null {
   if (calls.length === 0) return null;
   return boundedJson(calls.map(toStored), store.maxBytes);
@@ -21,7 +21,7 @@ export function readCalls(json: unknown): ProviderCallRecord[] {
   return typeof json === "string" ? callsOf(originalJson(json)) : [];
 }
 
-/** The calls of a value that was parsed already. */
+/** Reads the calls of a value that was parsed already. */
 function callsOf(value: unknown): ProviderCallRecord[] {
   if (!Array.isArray(value)) return [];
   return (value as StoredCall[]).map(({ createdAt, startedAt, ...call }) => ({

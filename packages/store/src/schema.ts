@@ -18,8 +18,8 @@ import {
 } from "drizzle-orm/pg-core";
 
 /**
- * Identifiers are compared byte by byte: the same order on every server whatever its locale, and cheaper than any
- * other collation.
+ * Identifiers are compared byte by byte: the same order on every server, independent of its locale, and cheaper than
+ * any other collation.
  */
 const key = customType<{ data: string; driverData: string }>({ dataType: () => 'text COLLATE "C"' });
 
@@ -33,15 +33,15 @@ const moment = (name: string) => timestamp(name, { withTimezone: true });
 const logNumber = (name = "log") => bigint(name, { mode: "number" });
 
 /**
- * The schema of all tables. It is never `public` nor anything that a search path leads to: statements name it. Where
- * another one is configured, `inSchema` puts its name in place of this one.
+ * The schema of all tables. It is never `public` nor a schema that a search path leads to: statements name it. If
+ * another one is configured, `inSchema` replaces this name by that one.
  */
 export const parley = pgSchema("parley");
 
-/** Numbers logs; see `conversation.log`. Numbers that are not used leave gaps, which mean nothing. */
+/** Numbers logs; see `conversation.log`. Unused numbers leave gaps, which have no meaning. */
 export const logNumbers = parley.sequence("log_number");
 
-/** Numbers the changes that watchers hear of; see `operations/change-number.ts`. */
+/** Numbers the changes that watchers are notified of; see `operations/change-number.ts`. */
 export const changeNumbers = parley.sequence("conversation_change");
 
 /** Numbers the bytes of files; see `blob.number`. */
@@ -52,14 +52,14 @@ export const searchOwnerNumbers = parley.sequence("search_owner_number");
 
 /**
  * One row per log. An id belongs to its owner: the same one under another owner is another conversation. `removed` is a
- * log that lost its name: it stays as long as a fork shares its rows, and its id can be used again.
+ * log that lost its name: it is kept as long as a fork shares its rows, and its id can be used again.
  */
 export const conversation = parley.table(
   "conversation",
   {
     /**
-     * What rows of the log are found by: eight bytes in each of them and in the indexes over them, where owner and id
-     * take fifty. Given by `log_number`. Never changes, is never used again, and never leaves the store and its nodes.
+     * Key of the log's rows: eight bytes in each of them and in the indexes over them, where owner and id take fifty.
+     * Assigned by `log_number`. Never changes, is never used again, and never leaves the store and its nodes.
      */
     log: logNumber().primaryKey(),
     owner: key("owner").notNull(),
@@ -72,37 +72,40 @@ export const conversation = parley.table(
     compactThreshold: doublePrecision("compact_threshold"),
     queuePaused: boolean("queue_paused").notNull().default(false),
     metadata: jsonb("metadata"),
-    /** True or null, as a setting that is not set. */
+    /** True or null, like a setting that is not set. */
     pinned: boolean("pinned"),
-    /** Set on a conversation that goes when nobody uses it any more, and on its archives. */
+    /** Set on a conversation that is deleted when it is no longer used, and on its archives. */
     temporary: boolean("temporary"),
     /** The log that this one continues, and the last seq they have in common. */
     parent: logNumber("parent"),
     parentSeq: integer("parent_seq"),
-    /** A way past ancestors that a page has no rows of; see `jumpOf` in `operations/reading/lineage.ts`. */
+    /** Ancestor to skip to, past those that have no rows in a page; see `jumpOf` in `operations/reading/lineage.ts`. */
     jump: logNumber("jump"),
     jumpSeq: integer("jump_seq"),
     depth: integer("depth"),
-    /** Of an imported fork: the id of its parent and the last shared seq, as they were exported. Its rows are its own. */
+    /**
+     * Of an imported fork: the id of its parent and the last shared seq, as they were exported. It has all of its rows
+     * itself.
+     */
     importedParent: key("imported_parent"),
     importedParentSeq: integer("imported_parent_seq"),
     /** Set on an archive: the log that was compacted. */
     archiveOf: logNumber("archive_of"),
-    /** The archive of the compaction in force; 0, which no log has, where that has none. */
+    /** The archive of the compaction in force; 0, which no log has, if that has none. */
     compactedFrom: logNumber("compacted_from"),
-    /** Of the newest sealed turn that knows it, inherited ones included. */
+    /** Context size of the newest sealed turn that has one, inherited ones included. */
     contextSize: doublePrecision("context_size"),
-    /** Of the newest turn that names one, inherited ones included: what the next turn uses where nothing is chosen. */
+    /** Model of the newest turn that names one, inherited ones included: the next turn uses it if none is chosen. */
     lastModel: text("last_model"),
     createdAt: moment("created_at").notNull(),
     lastActivityAt: moment("last_activity_at").notNull(),
     updatedAt: moment("updated_at").notNull(),
-    /** The number of its last change, given by `conversation_change`. */
+    /** Number of its last change, assigned by `conversation_change`. */
     changedAt: bigint("changed_at", { mode: "number" }).notNull(),
   },
   (table) => [
-    // Both are written twice in every turn, so they hold no more than they must. Equal times are put in order by id
-    // when they are read.
+    // Both are written twice in every turn, so they hold only what is necessary. Equal times are ordered by id when
+    // they are read.
     index("conversation_activity").on(table.owner, table.lastActivityAt),
     // A handful of rows of each owner, so that the others' turns do not write to it.
     index("conversation_pinned").on(table.owner, table.lastActivityAt).where(sql`${table.pinned}`),
@@ -112,16 +115,16 @@ export const conversation = parley.table(
       .on(table.owner, table.importedParent)
       .where(sql`${table.importedParent} is not null`),
     uniqueIndex("conversation_name").on(table.owner, table.id).where(sql`${table.status} <> 'removed'`),
-    // A handful of rows: what the search for those that nobody uses reads.
+    // A handful of rows: read by the search for conversations that are no longer used.
     index("conversation_temporary").on(table.log).where(sql`${table.temporary} is not null`),
-    // A handful of rows: what forks of a removed conversation are listed by.
+    // A handful of rows: forks of a removed conversation are listed by it.
     index("conversation_removed").on(table.owner, table.id).where(sql`${table.status} = 'removed'`),
   ],
 );
 
 /**
- * What every write of a conversation locks. Narrow, and none of the columns that a turn changes is indexed, so that
- * its updates stay within the page. A log without a name has no head.
+ * Row that every write of a conversation locks. It is narrow, and none of the columns that a turn changes is indexed,
+ * so that its updates stay within the page. A log without a name has no head.
  */
 export const conversationHead = parley.table(
   "conversation_head",
@@ -130,26 +133,26 @@ export const conversationHead = parley.table(
     owner: key("owner").notNull(),
     nextSeq: integer("next_seq").notNull(),
     sealedSeq: integer("sealed_seq").notNull(),
-    /** How many turns the log has of its own. While one is open it is the last of them, so this is its ordinal. */
+    /** Number of the log's own turns. While one is open it is the last of them, so this is its ordinal. */
     turnCount: integer("turn_count").notNull().default(0),
     /** The open turn. */
     turnId: key("turn_id"),
-    /** The lease of a compaction by hand. Never set together with `turn_id`. */
+    /** Lease of a manual compaction. Never set together with `turn_id`. */
     compactionId: key("compaction_id"),
-    /** Who holds the turn or the compaction; empty while nobody does. */
+    /** Node that holds the turn or the compaction; empty while none does. */
     node: key("node").notNull().default(""),
-    /** Of the newest lease. Never goes back. */
+    /** Fence of the newest lease. Never decreases. */
     fence: integer("fence").notNull().default(0),
     stopRequestedAt: moment("stop_requested_at"),
-    /** When the open turn or the compaction began. */
+    /** Time at which the open turn or the compaction began. */
     startedAt: moment("started_at"),
-    /** When the last row was written; later than the conversation's own mark while a turn runs. */
+    /** Time of the last written row; later than the conversation's own mark while a turn runs. */
     activeAt: moment("active_at").notNull(),
-    /** Since when the open turn waits for input; nobody holds it then. */
+    /** Time since which the open turn waits for input; no node holds it then. */
     waitingSince: moment("waiting_since"),
   },
   (table) => [
-    // Both hold a handful of rows: what a heartbeat and a claim look for without reading all heads.
+    // Both hold a handful of rows, for a heartbeat and a claim, which must not read all heads.
     index("conversation_head_stopping").on(table.log).where(sql`${table.stopRequestedAt} is not null`),
     index("conversation_head_compacting").on(table.log).where(sql`${table.compactionId} is not null`),
   ],
@@ -158,49 +161,49 @@ export const conversationHead = parley.table(
 /**
  * The log: one row per message, with one seq per part from `first_seq` on. Rows are never changed.
  *
- * What has a fixed size stands first, so that nothing is lost to alignment, and ids of 36 characters stand in no index:
+ * Columns of a fixed size come first, so that nothing is lost to alignment, and ids of 36 characters are in no index:
  * these bytes are paid for every message.
  */
 export const conversationMessage = parley.table(
   "conversation_message",
   {
     createdAt: moment("created_at").notNull(),
-    /** As `idKey` computes it. */
+    /** Key computed by `idKey`. */
     idKey: bigint("id_key", { mode: "bigint" }).notNull(),
     log: logNumber().notNull(),
     firstSeq: integer("first_seq").notNull(),
     partCount: integer("part_count").notNull(),
     /** The ordinal of its turn in the same log. */
     turn: integer("turn"),
-    /** Set on a compaction's summary: the seqs it stands for. */
+    /** Set on a compaction's summary: the seqs that it covers. */
     coversFrom: integer("covers_from"),
     coversTo: integer("covers_to"),
     id: key("id").notNull(),
     role: text("role").notNull(),
     type: text("type").notNull(),
-    /** As `stepMark` writes it: what follows the turn's id, where it begins with it. */
+    /** Step as `stepMark` writes it: what follows the turn's id, if it begins with it. */
     step: key("step"),
-    /** Only where the message names one of its own; the owner stands on the conversation. */
+    /** Set only if the message names its own; the owner is on the conversation. */
     resourceId: text("resource_id"),
-    /** Set where its admission started the turn: the row is the receipt. See `operations/receipts.ts`. */
+    /** Set if its admission started the turn: the row is the receipt. See `operations/receipts.ts`. */
     bodyHash: text("body_hash"),
     content: jsonb("content").notNull(),
     /**
-     * Its estimated tokens, and the rule by which they were counted: readers count anew what another rule counted. Absent
-     * in rows of an earlier version, and where the row stands for several messages.
+     * Its estimated tokens, and the rule by which they were counted: readers count again what another rule counted.
+     * Absent in rows of an earlier version, and if the row represents several messages.
      */
     tokens: integer("tokens"),
     tokenRule: smallint("token_rule"),
   },
   (table) => [
     primaryKey({ name: "conversation_message_place", columns: [table.log, table.firstSeq] }),
-    // By the id alone: an append asks whether one is used in any conversation of its owner. It is not unique; whoever
-    // writes has looked for the id under the lock of the head.
+    // By the id alone: an append checks whether one is used in any conversation of its owner. It is not unique; a
+    // writer has searched for the id under the lock of the head.
     index("conversation_message_id").on(table.idKey),
   ],
 );
 
-/** Found by its place in the order, which the head and the messages know, or by its id. */
+/** Turns, found by their place in the order, which the head and the messages know, or by their id. */
 export const conversationTurn = parley.table(
   "conversation_turn",
   {
@@ -210,7 +213,7 @@ export const conversationTurn = parley.table(
     ordinal: integer("ordinal").notNull(),
     firstSeq: integer("first_seq").notNull(),
     lastSeq: integer("last_seq").notNull(),
-    /** The fence it was sealed with, and the turn that the same transaction opened: what a repeated seal answers. */
+    /** Fence it was sealed with, and the turn that the same transaction opened: the answer to a repeated seal. */
     sealedFence: integer("sealed_fence"),
     id: key("id").notNull(),
     status: text("status", { enum: ["running", "waiting", "sealed"] }).notNull(),
@@ -220,31 +223,31 @@ export const conversationTurn = parley.table(
     instructions: text("instructions"),
     nextTurnId: key("next_turn_id"),
     // These are written and read as a whole: `json` keeps them as they are, in fewer bytes than `jsonb`.
-    /** While it runs; afterwards they stand in the metrics. */
+    /** Set while it runs; afterwards they are in the metrics. */
     steps: json("steps"),
-    /** As `packedMetrics` writes them. */
+    /** Metrics as `packedMetrics` writes them. */
     metrics: json("metrics"),
     providerCalls: json("provider_calls"),
-    /** Of a turn that an engine brought as a whole: which messages are its own, and its metadata. */
+    /** Of a turn that an engine provided as a whole: its own messages, and its metadata. */
     appended: json("appended"),
     /** The tools of the caller. */
     tools: json("tools"),
-    /** Choices of the turn that nothing here reads: the data to return, the sender's metadata. */
+    /** Choices of the turn that the store does not read: the data to return, the sender's metadata. */
     otherChoices: json("other_choices"),
-    /** How long it has waited for input, up to the last time that it went on. */
+    /** Time that it has waited for input, up to the last time that it continued. */
     waitedMs: doublePrecision("waited_ms").notNull().default(0),
   },
   (table) => [
     primaryKey({ name: "conversation_turn_order", columns: [table.log, table.ordinal] }),
     // See `idIs`.
     index("conversation_turn_id").on(sql`hashtextextended(${table.id}, 0)`),
-    // Open turns alone: what a claim walks, oldest first.
+    // Only open turns: a claim walks them, oldest first.
     index("conversation_turn_running").on(table.startedAt).where(sql`${table.status} = 'running'`),
   ],
 );
 
 /**
- * Tokens and cost of calls that no turn holds: of titles, compactions by hand and turns that were not kept, and of turns
+ * Tokens and cost of calls that no turn holds: of titles, manual compactions and turns that were not kept, and of turns
  * that were deleted. One row holds counts, under an empty currency, and one for each currency holds money. `log` is 0
  * for calls of no conversation; it may name one that is gone.
  */
@@ -252,7 +255,7 @@ export const usageSum = parley.table(
   "usage_sum",
   {
     log: logNumber().notNull(),
-    /** Counted from 1970, in UTC. */
+    /** Days since 1970, in UTC. */
     day: integer("day").notNull(),
     owner: key("owner").notNull(),
     model: key("model").notNull(),
@@ -291,7 +294,7 @@ export const turnJournal = parley.table(
   (table) => [primaryKey({ name: "turn_journal_place", columns: [table.log, table.turn, table.firstN] })],
 );
 
-/** What waits. Holds the same columns as a message, so that a delivery copies the row. */
+/** Waiting entries. They have the same columns as a message, so that a delivery copies the row. */
 export const queuedMessage = parley.table(
   "queued_message",
   {
@@ -311,21 +314,21 @@ export const queuedMessage = parley.table(
     queuedAt: moment("queued_at").notNull(),
     /** The tools of the caller. */
     tools: json("tools"),
-    /** Choices of the turn that nothing here reads: the data to return, the sender's metadata. */
+    /** Choices of the turn that the store does not read: the data to return, the sender's metadata. */
     otherChoices: json("other_choices"),
   },
   (table) => [primaryKey({ name: "queued_message_id", columns: [table.log, table.id] })],
 );
 
 /**
- * Requests for input: the truth about what a turn waits for, and how it was decided. The log has an entry for each
- * request and each response; `logged` says whether the response has its own.
+ * Requests for input: the authoritative record of what a turn waits for, and how it was decided. The log has an entry
+ * for each request and each response; `logged` is true if the response has one.
  */
 export const inputRequest = parley.table(
   "input_request",
   {
     createdAt: moment("created_at").notNull(),
-    /** Unanswered by then, it is denied. */
+    /** Time at which it is denied if it is unanswered. */
     expiresAt: moment("expires_at"),
     decidedAt: moment("decided_at"),
     log: logNumber().notNull(),
@@ -333,7 +336,7 @@ export const inputRequest = parley.table(
     turn: integer("turn").notNull(),
     place: integer("place").notNull(),
     logged: boolean("logged").notNull().default(false),
-    /** An approval stands for later calls in the conversation. */
+    /** Set if an approval applies to later calls in the conversation. */
     remember: boolean("remember").notNull().default(false),
     owner: key("owner").notNull(),
     requestId: key("request_id").notNull(),
@@ -352,7 +355,7 @@ export const inputRequest = parley.table(
   (table) => [
     primaryKey({ name: "input_request_id", columns: [table.log, table.requestId] }),
     index("input_request_turn").on(table.log, table.turn),
-    // Both hold what is open alone.
+    // Both hold only open requests.
     index("input_request_pending").on(table.owner, table.createdAt).where(sql`${table.response} is null`),
     index("input_request_expiry")
       .on(table.expiresAt)
@@ -360,19 +363,19 @@ export const inputRequest = parley.table(
   ],
 );
 
-/** Standing approvals. Those of a conversation go with it. */
+/** Standing approvals. Those of a conversation are removed with it. */
 export const inputGrant = parley.table(
   "input_grant",
   {
     createdAt: moment("created_at").notNull(),
-    /** Set where it holds in one conversation only. */
+    /** Set if it applies to one conversation only. */
     log: logNumber(),
     owner: key("owner").notNull(),
     id: key("id").notNull(),
     toolName: text("tool_name").notNull(),
     toolHash: text("tool_hash").notNull(),
     requestId: key("request_id").notNull(),
-    /** As `GrantScope` and `InputActor`. */
+    /** A `GrantScope` and an `InputActor`. */
     scope: json("scope").notNull(),
     actor: json("actor"),
   },
@@ -396,7 +399,7 @@ export const webhook = parley.table(
     url: text("url").notNull(),
     label: text("label").notNull(),
     events: text("events").array().notNull(),
-    /** Deliveries are signed with it, so it has to be kept as it is. */
+    /** Deliveries are signed with it, so it has to be stored as it is. */
     secret: text("secret").notNull(),
     disabledReason: text("disabled_reason"),
   },
@@ -404,14 +407,16 @@ export const webhook = parley.table(
 );
 
 /**
- * Deliveries: a row for each event and each endpoint that asks for it, written in the transaction of what it reports. See
+ * Deliveries: a row for each event and each subscribed endpoint, written in the transaction of what it reports. See
  * `operations/webhooks/report.ts` and `operations/webhooks/outbox.ts`.
  */
 export const outbox = parley.table(
   "outbox",
   {
     createdAt: moment("created_at").notNull(),
-    /** When there is something to do: the next attempt, the end of a claim, or of the time that a settled row is kept. */
+    /**
+     * Time of the next action: the next attempt, the end of a claim, or the end of the time that a settled row is kept.
+     */
     dueAt: moment("due_at").notNull(),
     attemptedAt: moment("attempted_at"),
     /** The number of the change that is reported, and the place among the events of that change: the order of rows. */
@@ -421,7 +426,7 @@ export const outbox = parley.table(
     attempts: integer("attempts").notNull().default(0),
     /** Grows with every claim. */
     fence: integer("fence").notNull().default(0),
-    /** Of the last answer. */
+    /** Status of the last answer. */
     status: integer("status"),
     owner: key("owner").notNull(),
     webhook: key("webhook").notNull(),
@@ -433,15 +438,15 @@ export const outbox = parley.table(
   },
   (table) => [
     primaryKey({ name: "outbox_place", columns: [table.owner, table.webhook, table.number, table.place] }),
-    // Each endpoint with something pending is found by a look into this index, and so is what is due for it.
+    // Each endpoint with something pending is found by a lookup in this index, and so is what is due for it.
     index("outbox_due").on(table.owner, table.webhook, table.dueAt).where(sql`${table.state} = 'pending'`),
-    // What is first in its conversation, and all rows of one.
+    // For the first row of a conversation, and for all rows of one.
     index("outbox_log").on(table.log, table.webhook, table.state, table.number, table.place),
     index("outbox_settled").on(table.dueAt).where(sql`${table.state} <> 'pending'`),
   ],
 );
 
-/** The conversation that a chat id stands for, where that is not the conversation of this id: the newest of its forks. */
+/** The conversation that a chat id represents, if that is not the conversation of this id: the newest of its forks. */
 export const branchPointer = parley.table(
   "branch_pointer",
   {
@@ -456,8 +461,8 @@ export const branchPointer = parley.table(
 );
 
 /**
- * What a client's message was answered with, where it had to wait. One that started its turn at once has its receipt
- * on its own row. See `operations/receipts.ts`.
+ * Answers to client messages that had to wait. One that started its turn at once has its receipt on its own row. See
+ * `operations/receipts.ts`.
  */
 export const receipt = parley.table(
   "receipt",
@@ -471,7 +476,7 @@ export const receipt = parley.table(
   (table) => [primaryKey({ name: "receipt_message", columns: [table.log, table.messageId] })],
 );
 
-/** Compactions and their undoing, by the seq of the summary. A fork undoes for itself what it inherited. */
+/** Compactions and their undoing, by the seq of the summary. A fork undoes only for itself what it inherited. */
 export const compaction = parley.table(
   "compaction",
   {
@@ -480,15 +485,15 @@ export const compaction = parley.table(
     kind: text("kind", { enum: ["made", "undone"] }).notNull(),
     fromSeq: integer("from_seq"),
     toSeq: integer("to_seq"),
-    /** The log of its archive. Empty where it was imported: its archive stayed behind. */
+    /** Log of its archive. Empty if it was imported: its archive was not. */
     archive: logNumber("archive"),
   },
   (table) => [primaryKey({ name: "compaction_entry", columns: [table.log, table.seq, table.kind] })],
 );
 
 /**
- * What happened to conversations and cannot be seen in their rows: that they are gone, that they were compacted. Nodes
- * that look for changes read it beside those; heartbeats sweep it after some minutes, so it holds a handful of rows.
+ * Events of conversations that cannot be seen in their rows: removals and compactions. Nodes that poll for changes read
+ * it beside those; heartbeats remove the rows after some minutes, so it holds a handful of rows.
  */
 export const conversationNotice = parley.table(
   "conversation_notice",
@@ -504,16 +509,16 @@ export const conversationNotice = parley.table(
 );
 
 /**
- * How far each owner's conversations are in the search index; see `operations/searching/index-search.ts`. Whoever adds to the
- * index, or takes from it, holds the row of the owner.
+ * Progress of each owner's conversations in the search index; see `operations/searching/index-search.ts`. A transaction
+ * that adds to the index, or removes from it, holds the row of the owner.
  */
 export const searchOwner = parley.table(
   "search_owner",
   {
-    /** What the terms of the owner begin with. */
+    /** Prefix of the owner's terms. */
     number: integer("number").primaryKey(),
     owner: key("owner").notNull(),
-    /** Conversations whose last change is no later are in the index, as they were by then. */
+    /** Conversations whose last change is no later are in the index, in their state at that time. */
     through: bigint("through", { mode: "number" }).notNull().default(0),
     /** Logs among them with an open turn, to which rows are added without a change. */
     open: logNumber("open").array().notNull().default([]),
@@ -523,12 +528,12 @@ export const searchOwner = parley.table(
 
 /**
  * The search index: a row for each message that has text, and one with the seq 0 for the title of a conversation. The
- * last message of a log that was looked at has a row in any case: it says how far the log is in the index.
+ * last message that was read of a log always has a row: it shows how far the log is indexed.
  *
- * Each term begins with the number of its owner. In the index over them every owner has lists of its own, and no search
+ * Each term begins with the number of its owner. In the index over them every owner has separate lists, and no search
  * reads, or takes time for, another's. Alternatives: rows of (owner, term, message) take a row and an index entry for
- * each term; lists of messages by term have to be merged as they grow; hashes of terms are smaller and know no prefixes;
- * a column of the owner in the index of terms needs an extension.
+ * each term; lists of messages by term have to be merged as they grow; hashes of terms are smaller and know no
+ * prefixes; a column of the owner in the index of terms needs an extension.
  */
 export const searchEntry = parley.table(
   "search_entry",
@@ -546,11 +551,11 @@ export const searchEntry = parley.table(
   ],
 );
 
-/** How long each node lives, by the database's clock, and the session in which its process holds a lock. */
+/** Time until which each node lives, by the database's clock, and the session in which its process holds a lock. */
 export const node = parley.table("node", {
   id: key("id").primaryKey(),
   until: moment("until").notNull(),
-  /** As `presenceToken` makes it. Null where others cannot see whether the process runs. */
+  /** Token from `presenceToken`. Null if others cannot see whether the process runs. */
   presence: text("presence"),
 });
 
@@ -589,19 +594,19 @@ export const login = parley.table(
 );
 
 /**
- * What an owner's files come to. Whoever adds bytes, finishes an upload or removes bytes locks the row of the owner first,
- * so the sum is exact, and two uploads of the same bytes find each other.
+ * Total size of an owner's files. A transaction that adds bytes, finishes an upload or removes bytes locks the row of
+ * the owner first, so the sum is exact, and two uploads of the same bytes find each other.
  */
 export const fileOwner = parley.table("file_owner", {
   owner: key("owner").primaryKey(),
   bytes: bigint("bytes", { mode: "number" }).notNull().default(0),
-  /** Signs addresses of the owner's files. Made when the first one is. */
+  /** Signs addresses of the owner's files. Created with the first one. */
   secret: text("secret"),
 });
 
 /**
- * The bytes of a file, once per owner and hash. An upload streams before its hash is known, so its pieces are found by a
- * number; the number is never used again, and whoever deletes by it cannot hit a later upload of the same bytes.
+ * The bytes of a file, once per owner and hash. An upload streams before its hash is known, so its pieces are found by
+ * a number; the number is never used again, and a deletion by it cannot hit a later upload of the same bytes.
  */
 export const blob = parley.table(
   "blob",
@@ -609,8 +614,8 @@ export const blob = parley.table(
     number: bigint("number", { mode: "number" }).primaryKey(),
     size: bigint("size", { mode: "number" }).notNull().default(0),
     /**
-     * When to see whether anything still refers to it: when its upload expires, or at once where a reference was removed.
-     * Null while a message refers to it and nothing has changed.
+     * Time to check whether anything still refers to it: when its upload expires, or at once if a reference was
+     * removed. Null while a message refers to it and nothing has changed.
      */
     checkAt: moment("check_at"),
     owner: key("owner").notNull(),
@@ -636,7 +641,7 @@ export const blobPiece = parley.table(
   (table) => [primaryKey({ name: "blob_piece_place", columns: [table.blob, table.n] })],
 );
 
-/** Forms of files that were derived from their bytes, for as long as these are there. Empty where there is no such form. */
+/** Forms of files that were derived from their bytes, as long as these exist. Empty if there is no such form. */
 export const derivedFile = parley.table(
   "derived_file",
   {
@@ -650,8 +655,8 @@ export const derivedFile = parley.table(
 );
 
 /**
- * References of messages to bytes. `queued` is empty for a message of the log; for one that waits it is its id, and `seq`
- * is the place of the part in the message. `part` tells several files of one part apart.
+ * References of messages to bytes. `queued` is empty for a message of the log; for one that waits it is its id, and
+ * `seq` is the place of the part in the message. `part` distinguishes several files of one part.
  */
 export const blobRef = parley.table(
   "blob_ref",
@@ -670,11 +675,11 @@ export const blobRef = parley.table(
   ],
 );
 
-/** Uploads: what a file is read by until a message refers to it. */
+/** Uploads: a file is read by its upload until a message refers to it. */
 export const upload = parley.table(
   "upload",
   {
-    /** From then on it is unknown. An unfinished one expires when it stands still. */
+    /** Time from which it is unknown. An unfinished one expires when it makes no progress. */
     expiresAt: moment("expires_at").notNull(),
     blob: bigint("blob", { mode: "number" })
       .notNull()
@@ -701,8 +706,8 @@ export const removedBlob = parley.table("removed_blob", {
 });
 
 /**
- * Encrypted values. The key that opens them is never in the database. The owner is empty where a secret is the
- * installation's.
+ * Encrypted values. The key that opens them is never in the database. The owner is empty if a secret belongs to the
+ * installation.
  */
 export const secret = parley.table(
   "secret",
@@ -720,7 +725,7 @@ export const secret = parley.table(
   (table) => [primaryKey({ name: "secret_name", columns: [table.owner, table.kind, table.name] })],
 );
 
-/** Who is doing something for a secret at the moment, by the database's clock. */
+/** Current holder of a secret's exclusive work, by the database's clock. */
 export const secretHold = parley.table(
   "secret_hold",
   {
@@ -745,13 +750,13 @@ export const storeIdentity = parley.table("store_identity", {
  */
 export const shard = parley.table("shard", {
   name: key("name").primaryKey(),
-  /** Where its numbers of logs and files begin; see `shards/shard-numbers.ts`. */
+  /** Start of its numbers of logs and files; see `shards/shard-numbers.ts`. */
   number: integer("number").notNull().unique(),
   /** Identifies the installation: `store_identity` of the home shard. */
   home: text("home").notNull(),
 });
 
-/** Used in the home shard alone: the shard that an owner is in. */
+/** Used only in the home shard: the shard that an owner is in. */
 export const ownerShard = parley.table("owner_shard", {
   owner: key("owner").primaryKey(),
   shard: key("shard").notNull(),

@@ -9,12 +9,12 @@ import { originalJson, originalText, storedText } from "./stored-text.js";
 type Columns = (typeof conversation)["_"]["columns"];
 type ColumnName = Columns[keyof Columns]["_"]["name"];
 
-/** The settings of a conversation. Its title is none: it is never absent, and a fork may be given another one. */
+/** A setting of a conversation. Its title is none: it is never absent, and a fork may be given another one. */
 type Setting = Exclude<keyof ConversationSettings, "title">;
 
 interface SettingColumn<Value> {
   readonly column: ColumnName;
-  /** The type of a value in a statement, where it is not the column's. */
+  /** Type of a value in a statement, if it is not the column's. */
   readonly cast?: string;
   readonly write: (value: Value, store: StoreContext) => StatementValue;
   readonly read: (stored: unknown) => Value;
@@ -28,7 +28,7 @@ const text = <Value extends string = string>(column: ColumnName): SettingColumn<
 
 /**
  * The one list of the columns that hold settings. Creating, changing, forking, importing and reading a conversation go
- * through it, and the compiler asks for every setting that the port has.
+ * through it, and the compiler requires every setting that the port has.
  */
 const settingsColumns: {
   readonly [Key in Setting]-?: SettingColumn<NonNullable<ConversationSettings[Key]>>;
@@ -58,7 +58,7 @@ const all = Object.values(settingsColumns) as readonly SettingColumn<unknown>[];
 /** The columns, for the list of an INSERT. */
 export const settingNames = all.map(({ column }) => column).join(", ");
 
-/** The columns as they are read, of a table with this alias. */
+/** Returns the columns as they are read, of a table with this alias. */
 export function settingsOf(alias: string): string {
   return all
     .map(({ column, cast }) =>
@@ -72,17 +72,17 @@ export function settingsFrom(alias: string): string {
   return all.map(({ column }) => `${column} = ${alias}.${column}`).join(", ");
 }
 
-/** The parameters of `settingValues`, the first of which is `$first`. */
+/** Returns the parameters of `settingValues`, the first of which is `$first`. */
 export function settingParameters(first: number): string {
   return all.map(({ cast = "" }, index) => `$${first + index}${cast}`).join(", ");
 }
 
-/** The values in the order of the columns. */
+/** Returns the values in the order of the columns. */
 export function settingValues(store: StoreContext, given: ConversationSettings): StatementValue[] {
   return settings.map((key) => storedValue(store, key, given[key]));
 }
 
-/** The columns that a change names, each with its parameter's cast and its value; null clears a setting. */
+/** Returns the columns that a change names, each with its parameter's cast and its value; null clears a setting. */
 export function changedSettings(
   store: StoreContext,
   changes: { readonly [Key in Setting]?: ConversationSettings[Key] | null | undefined },

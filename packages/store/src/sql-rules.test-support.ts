@@ -30,8 +30,8 @@ const stable =
 const momentPart = /\b(date_part|extract)\s*\((?![^()]* - timestamptz)/i;
 
 /**
- * The rules of statements that a text breaks: what an engine that distributes schemas over servers, and a pooler that
- * hands out connections per transaction, need of them. Each is named with the part of the text that breaks it.
+ * Returns the rules of statements that a text breaks: requirements of an engine that distributes schemas over servers,
+ * and of a pooler that hands out connections per transaction. Each is named with the part of the text that breaks it.
  */
 export function brokenRules(text: string): string[] {
   const plain = text.replace(/--[^\n]*/g, " ").replace(/\s+/g, " ");
@@ -62,7 +62,7 @@ export function brokenRules(text: string): string[] {
   return broken;
 }
 
-/** The names without a schema that stand where a table does, in lists of several, too. */
+/** Returns the names without a schema at the position of a table, in lists of several, too. */
 function* tablesIn(bare: string): Generator<string> {
   for (const [, name = ""] of bare.matchAll(/\b(?:JOIN|INTO|UPDATE|USING) (?:ONLY )?(\w+)\b(?!\.|\()/gi))
     yield name;
@@ -76,7 +76,7 @@ function* tablesIn(bare: string): Generator<string> {
 interface Write {
   readonly kind: string;
   readonly table: string;
-  /** From its first word to the end of its part of the statement. */
+  /** Text from its first word to the end of its part of the statement. */
   readonly text: string;
 }
 
@@ -87,7 +87,7 @@ function writesIn(bare: string): Write[] {
   });
 }
 
-/** A text up to the parenthesis that closes the part that it begins in. */
+/** Returns a text up to the parenthesis that closes the part that it begins in. */
 function untilClosed(text: string): string {
   let depth = 0;
   for (let place = 0; place < text.length; place++) {
@@ -114,10 +114,10 @@ export class CapturedStatements {
   readonly texts = new Set<string>();
   /** The names of the statements that were run, in order; the texts of those that have none. */
   readonly ran: string[] = [];
-  /** Names that stood for two texts. */
+  /** Names that were used for two texts. */
   readonly ambiguous = new Set<string>();
 
-  /** The same database, with every statement captured. */
+  /** Returns the same database, with every statement captured. */
   capturing(database: Database): Database {
     const seen = (connection: Connection): Connection => ({
       query: (statement) => connection.query(this.#seen(statement)),

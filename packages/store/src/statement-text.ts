@@ -2,14 +2,17 @@ import type { ResultRow, StatementValue } from "./database.js";
 
 type ReadValue = (text: string) => unknown;
 
-/** A column of an answer, and how its text becomes a value. */
+/** A column of a result, and the conversion of its text to a value. */
 export interface ResultColumn {
   readonly name: string;
   readonly read: ReadValue;
 }
 
 const keep: ReadValue = (text) => text;
-/** int4, int2, int8 where a statement could not cast it, float8, float4; bool. All else is read as text. */
+/**
+ * Readers of int4, int2, int8 (if a statement could not cast it), float8, float4 and bool. Other types are read as
+ * text.
+ */
 const readers = new Map<number, ReadValue>([
   [23, Number],
   [21, Number],
@@ -19,14 +22,14 @@ const readers = new Map<number, ReadValue>([
   [16, (text) => text === "t"],
 ]);
 
-/** The columns of an answer, as the server describes them. */
+/** Returns the columns of a result, as the server describes them. */
 export function columnsOf(
   fields: readonly { readonly name: string; readonly dataTypeID: number }[],
 ): ResultColumn[] {
   return fields.map(({ name, dataTypeID }) => ({ name, read: readers.get(dataTypeID) ?? keep }));
 }
 
-/** A row of an answer, from the texts that the server sent. */
+/** Reads a row of a result from the texts that the server sent. */
 export function rowOf(columns: readonly ResultColumn[], fields: readonly (string | null)[]): ResultRow {
   const row: ResultRow = {};
   for (let place = 0; place < columns.length; place++) {
@@ -39,7 +42,7 @@ export function rowOf(columns: readonly ResultColumn[], fields: readonly (string
   return row;
 }
 
-/** A value as the text that the server reads. */
+/** Converts a value to the text that the server reads. */
 export function literal(value: StatementValue): string | null {
   if (value === null) return null;
   if (typeof value !== "object") return String(value);

@@ -6,11 +6,11 @@ import { defaultSearchBounds, type SearchBounds } from "./search/search-bounds.j
 import { SearchGate } from "./search/search-gate.js";
 import { guardOwners } from "./shards/guard-owners.js";
 
-/** What a store holds to, on a database of either kind. */
+/** Options of a store, on a database of either kind. */
 export interface LogStoreOptions {
   /**
-   * The schema of the database that holds the tables, for Parley alone; made by `migrate` if it is not there. Default
-   * `parley`.
+   * The schema of the database that holds the tables, for Parley alone; created by `migrate` if it does not exist.
+   * Default `parley`.
    */
   readonly schema?: string;
   /** The largest content of a message, and of any other JSON that is stored whole, in bytes. Default 32 MB. */
@@ -20,13 +20,13 @@ export interface LogStoreOptions {
   readonly onMigration?: (progress: MigrationProgress) => void;
   /** Bounds of searches and of their index. */
   readonly search?: Partial<SearchBounds>;
-  /** The schema is one shard of several: calls are refused for owners that are not in it. Default false. */
+  /** True if the schema is one shard of several: calls are refused for owners that are not in it. Default false. */
   readonly isShard?: boolean;
 }
 
-/** What every operation of a store has at hand. */
+/** Values that every operation of a store uses. */
 export interface StoreContext {
-  /** Statements on it are written for the schema `parley`, whatever the schema is. */
+  /** Database whose statements are written for the schema `parley`, even if the schema has another name. */
   readonly database: Database;
   readonly schema: string;
   readonly ids: IdFactory;
@@ -37,7 +37,10 @@ export interface StoreContext {
   readonly isShard: boolean;
 }
 
-/** The same store for calls that concern these owners, named as they are stored: in a shard, only where they are here. */
+/**
+ * Returns the same store for calls that concern these owners, named as they are stored: in a shard, only if they are
+ * here.
+ */
 export function forOwners<Context extends Pick<StoreContext, "database" | "isShard">>(
   store: Context,
   owners: readonly string[],
@@ -45,7 +48,7 @@ export function forOwners<Context extends Pick<StoreContext, "database" | "isSha
   return store.isShard ? { ...store, database: guardOwners(store.database, owners) } : store;
 }
 
-/** Chooses what was not chosen. */
+/** Creates the context, with defaults for options that are absent. */
 export function createStoreContext(database: Database, options: LogStoreOptions): StoreContext {
   const search = { ...defaultSearchBounds, ...options.search };
   const { schema = defaultSchema } = options;

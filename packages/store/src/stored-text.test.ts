@@ -50,7 +50,7 @@ describe("stored JSON", () => {
     fc.assert(
       fc.property(value, (given) => {
         const stored = storedJson(given);
-        // What the database makes of the text is a parse and another writer's escapes.
+        // The database parses the text and writes it with its own escapes.
         const strings: string[] = [];
         JSON.parse(stored, (key, member: unknown) => {
           strings.push(key);

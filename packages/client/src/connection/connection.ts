@@ -143,7 +143,7 @@ export function createConnection(options: ConnectionOptions, onClosed: () => voi
         ...handle,
         subscribe(onChange) {
           const stop = handle.subscribe(onChange);
-          // What was said while nobody listened was missed.
+          // Changes that were published while there was no subscriber were missed.
           if (count++ === 0 && handle.getState().phase !== "loading") own.onUp();
           lists.add(own);
           return () => {

@@ -142,7 +142,7 @@ export class SocketLink implements Link {
     this.#socket = socket;
     const isCurrent = () => this.#socket === socket;
     socket.addEventListener("open", () => isCurrent() && this.#opened());
-    socket.addEventListener("message", ({ data }) => isCurrent() && this.#heard(data));
+    socket.addEventListener("message", ({ data }) => isCurrent() && this.#received(data));
     socket.addEventListener("close", ({ code }) => isCurrent() && this.#broke(code));
     // A close always follows.
     socket.addEventListener("error", () => {});
@@ -178,7 +178,7 @@ export class SocketLink implements Link {
     }, this.#options.pace.pingMs);
   }
 
-  #heard(data: unknown): void {
+  #received(data: unknown): void {
     clearTimeout(this.#deadline);
     this.#deadline = undefined;
     let value: unknown;

@@ -12,7 +12,7 @@ const meta = (id: string, more: Partial<ConversationMeta> = {}): ConversationMet
   ...more,
 });
 
-it("leaves temporary conversations out, also those that it heard of while it loaded", async () => {
+it("leaves temporary conversations out, also those that it received while it loaded", async () => {
   let answer: (page: object) => void = () => {};
   const request = (() =>
     new Promise((resolve) => {
@@ -21,15 +21,15 @@ it("leaves temporary conversations out, also those that it heard of while it loa
   const { handle, listener } = createConversationList(request, (work) => work(), 60_000);
   const ids = () => handle.getState().conversations.map(({ id }) => id);
   const loaded = handle.refresh();
-  listener.onUpdated(meta("heard"));
+  listener.onUpdated(meta("received"));
   listener.onUpdated(meta("hidden", { temporary: true }));
   answer({ conversations: [meta("plain")] });
   await loaded;
-  expect(ids()).toEqual(["plain", "heard"]);
+  expect(ids()).toEqual(["plain", "received"]);
   listener.onUpdated(meta("later", { temporary: true }));
-  expect(ids()).toEqual(["plain", "heard"]);
+  expect(ids()).toEqual(["plain", "received"]);
   listener.onUpdated(meta("plain", { temporary: true }));
-  expect(ids()).toEqual(["heard"]);
+  expect(ids()).toEqual(["received"]);
   listener.onUpdated(meta("later", { lastActivityAt: 2 }));
-  expect(ids()).toEqual(["later", "heard"]);
+  expect(ids()).toEqual(["later", "received"]);
 });

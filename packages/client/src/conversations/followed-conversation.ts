@@ -53,7 +53,7 @@ export class FollowedConversation implements Listener {
   /** True once this subscription has received its snapshot. */
   #isJoined = false;
   /** True once the queue was published since the link is up: that queue is newer than the one of a snapshot. */
-  #isQueueTold = false;
+  #isQueuePublished = false;
   readonly #figures: TurnFigures;
   /** Number of restarts, each of which discards everything that is loaded. */
   #restarts = 0;
@@ -145,7 +145,7 @@ export class FollowedConversation implements Listener {
 
   onUp(): void {
     this.#isJoined = false;
-    this.#isQueueTold = false;
+    this.#isQueuePublished = false;
     if (this.#start === undefined) this.#loadUnlessSending();
     else this.#follow();
     this.#outbox.wake();
@@ -169,11 +169,11 @@ export class FollowedConversation implements Listener {
     this.#attempt = 0;
     const { activeTurn } = this.#state;
     if (activeTurn !== undefined && activeTurn.turnId !== snapshot.activeTurn?.turnId)
-      this.#figures.turnEndedUnheard();
+      this.#figures.turnEndMissed();
     // After everything that was missed has arrived.
     this.#later(figuresAfterMs, () => this.#figures.load());
     this.#change((state) => {
-      const queue = this.#isQueueTold ? state.queue : snapshot.queue;
+      const queue = this.#isQueuePublished ? state.queue : snapshot.queue;
       const joined = applyFrame(state, { ...snapshot, queue });
       return this.#start === undefined ? joined : applyReady(joined);
     });
@@ -189,7 +189,7 @@ export class FollowedConversation implements Listener {
   }
 
   onQueue(queue: QueuePayload): void {
-    this.#isQueueTold = true;
+    this.#isQueuePublished = true;
     this.#change((state) => applyQueue(state, queue));
   }
 
@@ -197,7 +197,7 @@ export class FollowedConversation implements Listener {
     const before = this.#state.meta;
     this.#change((state) => applyMeta(state, meta));
     if (this.#start === undefined) {
-      // What is under way may have made it, and says with its receipt whether there is anything to load.
+      // A pending message may have created it, and its receipt shows whether there is anything to load.
       if (!this.#outbox.isBusy) this.#loadIfMissing();
     } else if (before !== undefined && modelOf(before) !== modelOf(meta)) void this.#loadWindow();
   }

@@ -7,29 +7,29 @@ afterEach(() => {
 });
 
 describe("a store", () => {
-  it("changes at once and tells of many changes once", () => {
+  it("changes at once and notifies of many changes once", () => {
     const planned: (() => void)[] = [];
     const store = createStore(0, (flush) => planned.push(flush));
-    let told = 0;
+    let notified = 0;
     const stop = store.subscribe(() => {
-      told += 1;
+      notified += 1;
     });
     for (const value of [1, 2, 3]) store.set(value);
-    expect([store.get(), told, planned.length]).toEqual([3, 0, 1]);
+    expect([store.get(), notified, planned.length]).toEqual([3, 0, 1]);
     planned.shift()?.();
-    expect(told).toBe(1);
+    expect(notified).toBe(1);
     store.set(3);
     expect(planned).toHaveLength(0);
     store.set(4);
     store.set(3);
     planned.shift()?.();
-    expect(told).toBe(1);
+    expect(notified).toBe(1);
     stop();
     store.set(5);
     expect(planned).toHaveLength(0);
   });
 
-  it("lets the others hear when one listener throws", () => {
+  it("notifies the others when one listener throws", () => {
     const thrown: unknown[] = [];
     vi.stubGlobal("queueMicrotask", (work: () => void) => {
       try {
@@ -39,26 +39,26 @@ describe("a store", () => {
       }
     });
     const store = createStore(0, (flush) => flush());
-    let told = 0;
+    let notified = 0;
     store.subscribe(() => {
       throw new Error("Mine");
     });
     store.subscribe(() => {
-      told += 1;
+      notified += 1;
     });
     store.set(1);
-    expect(told).toBe(1);
+    expect(notified).toBe(1);
     expect(thrown).toEqual([new Error("Mine")]);
   });
 });
 
-describe("when listeners hear", () => {
+describe("the notification of listeners", () => {
   it("is at the end of what is under way, where there is no page", async () => {
     const order: string[] = [];
-    frameSchedule(() => order.push("told"));
+    frameSchedule(() => order.push("notified"));
     order.push("done");
     await Promise.resolve();
-    expect(order).toEqual(["done", "told"]);
+    expect(order).toEqual(["done", "notified"]);
   });
 
   it("is with the next frame of a page that is seen", () => {

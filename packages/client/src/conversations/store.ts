@@ -39,12 +39,12 @@ export interface Store<T> {
 export function createStore<T>(first: T, schedule: Schedule): Store<T> {
   const listeners = new Set<() => void>();
   let value = first;
-  let told = first;
+  let published = first;
   let isPlanned = false;
   const flush = () => {
     isPlanned = false;
-    if (told === value) return;
-    told = value;
+    if (published === value) return;
+    published = value;
     for (const listener of [...listeners]) {
       try {
         listener();
@@ -62,7 +62,7 @@ export function createStore<T>(first: T, schedule: Schedule): Store<T> {
       if (next === value) return;
       value = next;
       if (isPlanned || listeners.size === 0) {
-        if (listeners.size === 0) told = next;
+        if (listeners.size === 0) published = next;
         return;
       }
       isPlanned = true;

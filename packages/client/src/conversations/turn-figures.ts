@@ -32,7 +32,7 @@ export class TurnFigures {
     this.#options = options;
   }
 
-  turnEndedUnheard(): void {
+  turnEndMissed(): void {
     this.#isDue = true;
   }
 

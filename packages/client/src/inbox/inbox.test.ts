@@ -50,7 +50,7 @@ function serving(requests: PendingRequest[], most = 100) {
       asked[place]?.answer(error);
       await new Promise(setImmediate);
     },
-    tell(conversationId: string, count: number) {
+    notify(conversationId: string, count: number) {
       const waiting = count === 0 ? undefined : { turnId: "t", count, kinds: ["approval" as const] };
       for (const listener of listeners) listener(conversationId, waiting);
     },
@@ -65,22 +65,22 @@ describe("the inbox", () => {
   it("asks when it is first read, and then only for the conversation that changed", async () => {
     const requests = [request("a", "a1", 1), request("b", "b1", 3)];
     const server = serving(requests);
-    server.tell("a", 1);
+    server.notify("a", 1);
     expect(server.asked).toEqual([]);
-    const heard = vi.fn();
-    server.inbox.subscribe(heard);
+    const onChange = vi.fn();
+    server.inbox.subscribe(onChange);
     expect(server.inbox.getState().phase).toBe("loading");
     await server.answer(0);
     expect([server.ids(), server.inbox.getState().phase]).toEqual([["a1", "b1"], "ready"]);
-    expect(heard).toHaveBeenCalledTimes(1);
+    expect(onChange).toHaveBeenCalledTimes(1);
     requests.push(request("c", "c1", 2));
-    server.tell("c", 1);
+    server.notify("c", 1);
     await server.answer(1);
     expect(server.asked[1]?.query).toMatchObject({ conversationId: "c" });
     expect(server.ids()).toEqual(["a1", "c1", "b1"]);
     // One that ends or continues is known without a request; one that never waited changes nothing.
-    server.tell("a", 0);
-    server.tell("z", 0);
+    server.notify("a", 0);
+    server.notify("z", 0);
     expect(server.ids()).toEqual(["c1", "b1"]);
     expect(server.asked).toHaveLength(2);
   });
@@ -90,14 +90,14 @@ describe("the inbox", () => {
     const server = serving(requests);
     server.inbox.getState();
     // Decided while the list is loading.
-    server.tell("a", 0);
+    server.notify("a", 0);
     await server.answer(0);
     requests.length = 0;
     await server.answer(1);
     expect(server.asked).toHaveLength(2);
     requests.push(request("a", "a2", 2));
-    server.tell("a", 1);
-    server.tell("a", 0);
+    server.notify("a", 1);
+    server.notify("a", 0);
     expect(server.asked).toHaveLength(3);
     await server.answer(2);
     expect(server.ids()).toEqual([]);
@@ -110,12 +110,12 @@ describe("the inbox", () => {
     await server.answer(0);
     expect([server.ids(), server.inbox.getState().hasMore]).toEqual([["a1", "b1"], true]);
     requests.shift();
-    server.tell("a", 0);
+    server.notify("a", 0);
     await server.answer(1);
     expect([server.ids(), server.inbox.getState().hasMore]).toEqual([["b1", "c1"], false]);
   });
 
-  it("is loaded anew after a break, and keeps what it shows when that fails", async () => {
+  it("is loaded again after a break, and keeps what it shows when that fails", async () => {
     const requests = [request("a", "a1", 1)];
     const server = serving(requests);
     server.inbox.getState();

@@ -76,7 +76,7 @@ describe("data from a turn", () => {
     >();
   });
 
-  it("begins anew with an answer that is made again", async () => {
+  it("begins again with an answer that is made again", async () => {
     const client = clientOf([
       delta('{"name": 1}', "a"),
       delta('{"name": "Bern"}', "b"),

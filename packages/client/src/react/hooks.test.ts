@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createClient, type ParleyClient } from "../client.js";
 import type { Connection } from "../connection/connection.js";
 import type { ConversationState } from "../state/conversation-state.js";
-import { conversationId, row, rows, snapshot, text, told } from "../state/frames.test-support.js";
+import { conversationId, published, row, rows, snapshot, text } from "../state/frames.test-support.js";
 import {
   ParleyProvider,
   useClient,
@@ -39,12 +39,12 @@ class Wire {
 
   close() {}
 
-  tell(type: "open" | "message" | "close", event: unknown = {}) {
+  emit(type: "open" | "message" | "close", event: unknown = {}) {
     this.#listeners.get(type)?.(event);
   }
 
   say(...messages: readonly WsServerMessage[]) {
-    this.tell("message", { data: JSON.stringify(messages) });
+    this.emit("message", { data: JSON.stringify(messages) });
   }
 }
 
@@ -108,7 +108,7 @@ const until = (holds: () => boolean) => vi.waitUntil(holds, 30_000);
 describe("a conversation in a component", () => {
   it("is loaded, followed once in spite of strict mode, and let go of", async () => {
     await show(createElement(Transcript));
-    await act(async () => socket().tell("open"));
+    await act(async () => socket().emit("open"));
     await until(() => socket().said.includes(`chat.subscribe ${conversationId}`));
     expect(socket().said.filter((each) => each.startsWith("chat.subscribe"))).toHaveLength(1);
     await say(
@@ -144,7 +144,7 @@ describe("a conversation in a component", () => {
     answers["/conversations/other"] = { chunks: [row(1, "o1", "user", "Other")], latestSeq: 1 };
     answers["/conversations/other/meta"] = { ...meta, id: "other", queue: { messages: [] }, cursor: "1" };
     await show(createElement(Transcript));
-    await act(async () => socket().tell("open"));
+    await act(async () => socket().emit("open"));
     await show(createElement(Transcript, { id: "other" }));
     await act(() => until(() => place.textContent === "ready: Other"));
     expect(place.querySelector("p")?.title).toBe("other");
@@ -165,11 +165,11 @@ describe("a conversation in a component", () => {
       return createElement("p", null, `${count} ${ids.join()}`);
     }
     await show(createElement(Count));
-    await act(async () => socket().tell("open"));
+    await act(async () => socket().emit("open"));
     await until(() => socket().said.includes(`chat.subscribe ${conversationId}`));
     await say(
       snapshot("0"),
-      told(0, { type: "user-message", text: "Hi", messageId: "u1" }) as WsServerMessage,
+      published(0, { type: "user-message", text: "Hi", messageId: "u1" }) as WsServerMessage,
     );
     await say(text(1, "Hel") as WsServerMessage);
     expect(place.textContent).toBe("2 u1,a1");
@@ -191,7 +191,7 @@ describe("the connection and the list in a component", () => {
     }
     await show(createElement(Status));
     await act(() => until(() => place.textContent === "connecting ready Hello true"));
-    await act(async () => socket().tell("open"));
+    await act(async () => socket().emit("open"));
     await act(() => until(() => place.textContent === "open ready Hello true"));
     await say({
       type: "conversation.updated",
@@ -199,18 +199,18 @@ describe("the connection and the list in a component", () => {
       meta: { ...meta, title: "Bye", lastActivityAt: 9 },
     });
     expect(place.textContent).toBe("open ready Bye true");
-    await act(async () => socket().tell("close", { code: 1012 }));
+    await act(async () => socket().emit("close", { code: 1012 }));
     expect(place.textContent).toBe("waiting ready Bye true");
   });
 
-  it("tell what waits in any conversation", async () => {
+  it("list what waits in any conversation", async () => {
     answers["/pending"] = { pending: [] };
     function Count() {
       const { state } = useInbox();
       return createElement("p", null, `${state.phase} ${state.requests.length}`);
     }
     await show(createElement(Count));
-    await act(async () => socket().tell("open"));
+    await act(async () => socket().emit("open"));
     await act(() => until(() => place.textContent === "ready 0"));
     answers["/pending"] = { pending: [{ conversationId: "other", requestId: "q1", createdAt: 1 }] };
     const waiting = { turnId: "t1", count: 1, kinds: ["approval" as const] };

@@ -148,7 +148,7 @@ describe("calls", () => {
     expect(error).toMatchObject({ code, status, retryable, requestId: "p1" });
   });
 
-  it("tell a broken network from a call that was given up", async () => {
+  it("distinguish a broken network from a call that was given up", async () => {
     const { client } = clientOf(() => Promise.reject(new TypeError("fetch failed")));
     const error = await failureOf(client.request("GET /models"));
     expect(error).toMatchObject({ code: "network", status: 0, retryable: true });
@@ -218,9 +218,9 @@ describe("a chat over HTTP", () => {
 
   it("gives the events through the seal", async () => {
     const { client, asked } = clientOf(() => new Response(lines(events)));
-    const heard: unknown[] = [];
-    for await (const event of client.chat({ message: "Hi", messageId: "m" })) heard.push(event);
-    expect(heard).toEqual(events);
+    const received: unknown[] = [];
+    for await (const event of client.chat({ message: "Hi", messageId: "m" })) received.push(event);
+    expect(received).toEqual(events);
     expect(asked[0]).toMatchObject({ method: "POST", body: '{"message":"Hi","messageId":"m"}' });
   });
 
@@ -263,12 +263,12 @@ describe("following by server-sent events", () => {
     const stop = new AbortController();
     const answers = [() => sse(1, 2), () => new Response("", { status: 503 }), () => sse(3)];
     const { client, asked } = clientOf(() => (answers.shift() ?? (() => sse()))(), { random: () => 0 });
-    const heard: unknown[] = [];
+    const received: unknown[] = [];
     for await (const message of client.follow("c", { signal: stop.signal, cursor: "0" })) {
-      heard.push(message);
-      if (heard.length === 3) stop.abort();
+      received.push(message);
+      if (received.length === 3) stop.abort();
     }
-    expect(heard).toEqual([frame(1), frame(2), frame(3)]);
+    expect(received).toEqual([frame(1), frame(2), frame(3)]);
     expect(asked.map(({ url }) => new URL(url).searchParams.get("cursor"))).toEqual([
       "0",
       "1~t~1~2",
@@ -290,9 +290,9 @@ describe("export and import", () => {
 
   it("gives whole lines", async () => {
     const { client, asked } = clientOf(() => new Response(`${lines.join("\n")}\n`));
-    const heard: string[] = [];
-    for await (const line of client.exportConversation("c", "jsonl")) heard.push(line);
-    expect(heard).toEqual(lines.map((line) => `${line}\n`));
+    const received: string[] = [];
+    for await (const line of client.exportConversation("c", "jsonl")) received.push(line);
+    expect(received).toEqual(lines.map((line) => `${line}\n`));
     expect(asked[0]?.url).toBe("http://parley.test/api/conversations/c/export?format=jsonl");
   });
 

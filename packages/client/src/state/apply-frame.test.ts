@@ -8,13 +8,13 @@ import {
   conversationId,
   fold,
   plain,
+  published,
   row,
   rows,
   script,
   snapshot,
   stepId,
   text,
-  told,
   turnId,
 } from "./frames.test-support.js";
 
@@ -22,11 +22,11 @@ const opening = [
   snapshot("0"),
   plain(0, { type: "status", status: "active" }),
   rows("1~t1~1~-1", row(1, "u1", "user", "What is the time?", { createdAt: 5 })),
-  told(0, { type: "user-message", text: "What is the time?", messageId: "u1", createdAt: 5 }),
-  told(1, { type: "turn-start", model: "demo/one", startedAt: 7 }),
+  published(0, { type: "user-message", text: "What is the time?", messageId: "u1", createdAt: 5 }),
+  published(1, { type: "turn-start", model: "demo/one", startedAt: 7 }),
 ];
 
-const call = told(4, {
+const call = published(4, {
   type: "tool-call",
   stepId,
   toolCallId: "k1",
@@ -37,7 +37,7 @@ const call = told(4, {
   partIndex: 1,
 });
 
-describe("a turn as it is told", () => {
+describe("a turn as it is published", () => {
   it("begins with the prompt, and is the one that runs", () => {
     const state = fold(opening);
     expect(script(state)).toEqual(["user (committed): What is the time?"]);
@@ -54,8 +54,8 @@ describe("a turn as it is told", () => {
   it("grows text and reasoning part by part", () => {
     const state = fold([
       ...opening,
-      told(2, { type: "reasoning-delta", delta: "Hm", stepId, messageId: "a1", partIndex: 0 }),
-      told(3, { type: "reasoning-delta", delta: "m.", stepId, messageId: "a1", partIndex: 0 }),
+      published(2, { type: "reasoning-delta", delta: "Hm", stepId, messageId: "a1", partIndex: 0 }),
+      published(3, { type: "reasoning-delta", delta: "m.", stepId, messageId: "a1", partIndex: 0 }),
       text(4, "It is", { partIndex: 1 }),
       text(5, " noon.", { partIndex: 1 }),
     ]);
@@ -83,20 +83,20 @@ describe("a turn as it is told", () => {
     expect(script(state).at(-1)).toBe("assistant (streaming): a | bb");
   });
 
-  it("does not add what it has heard", () => {
+  it("does not add what it has received", () => {
     const once = fold([...opening, text(2, "It "), text(3, "is")]);
     expect(fold([text(3, "is"), text(2, "It ")], once)).toBe(once);
   });
 
-  it("hears nothing new in an epoch that is over", () => {
-    const late = told(
+  it("ignores events of an epoch that is over", () => {
+    const late = published(
       9,
       { type: "text-delta", delta: "old", stepId, messageId: "a1", partIndex: 0 },
       { epoch: 1 },
     );
     const state = fold([
       ...opening,
-      told(2, { type: "text-delta", delta: "new", stepId, messageId: "a1", partIndex: 0 }, { epoch: 2 }),
+      published(2, { type: "text-delta", delta: "new", stepId, messageId: "a1", partIndex: 0 }, { epoch: 2 }),
       late,
     ]);
     expect(script(state).at(-1)).toBe("assistant (streaming): new");
@@ -104,7 +104,7 @@ describe("a turn as it is told", () => {
 
   it("ignores a delta that brings nothing to show", () => {
     const before = fold(opening);
-    const empty = told(2, { type: "reasoning-delta", delta: "", stepId, messageId: "a1", partIndex: 0 });
+    const empty = published(2, { type: "reasoning-delta", delta: "", stepId, messageId: "a1", partIndex: 0 });
     expect(fold([empty], before).messages).toBe(before.messages);
   });
 
@@ -113,11 +113,11 @@ describe("a turn as it is told", () => {
       ...opening,
       text(2, "Let me see."),
       call,
-      told(5, { type: "step-complete", stepId, ttftMs: 3, decodeMs: 4, genTotalMs: 7 }),
-      told(6, { type: "tool-output", toolCallId: "k1", data: "tick ", stream: "stdout", stepId }),
-      told(7, { type: "tool-output", toolCallId: "k1", data: "tock", stream: "stderr", stepId }),
-      told(7, { type: "tool-output", toolCallId: "k1", data: "tock", stream: "stderr", stepId }),
-      told(8, {
+      published(5, { type: "step-complete", stepId, ttftMs: 3, decodeMs: 4, genTotalMs: 7 }),
+      published(6, { type: "tool-output", toolCallId: "k1", data: "tick ", stream: "stdout", stepId }),
+      published(7, { type: "tool-output", toolCallId: "k1", data: "tock", stream: "stderr", stepId }),
+      published(7, { type: "tool-output", toolCallId: "k1", data: "tock", stream: "stderr", stepId }),
+      published(8, {
         type: "tool-result",
         stepId,
         toolCallId: "k1",
@@ -144,8 +144,8 @@ describe("a turn as it is told", () => {
         ?.parts.map(({ streaming }) => streaming);
     expect(grows()).toEqual([true]);
     expect(grows(text(3, "noon", { partIndex: 1 }))).toEqual([false, true]);
-    expect(grows(told(3, { type: "step-complete", stepId }))).toEqual([false]);
-    expect(grows(told(3, { type: "done", reason: "aborted" }))).toEqual([false]);
+    expect(grows(published(3, { type: "step-complete", stepId }))).toEqual([false]);
+    expect(grows(published(3, { type: "done", reason: "aborted" }))).toEqual([false]);
   });
 
   it("tells the figures of a step as the metrics will", () => {
@@ -155,9 +155,9 @@ describe("a turn as it is told", () => {
     const live = fold([
       ...opening,
       text(2, "Noon."),
-      told(3, { type: "usage", stepId, usage }),
-      told(4, { type: "step-complete", stepId, ...timing }),
-      told(5, { type: "done", reason: "stop", durationMs: 20, usage, contextSize: 15 }),
+      published(3, { type: "usage", stepId, usage }),
+      published(4, { type: "step-complete", stepId, ...timing }),
+      published(5, { type: "done", reason: "stop", durationMs: 20, usage, contextSize: 15 }),
       rows("2~t1~1~5", row(2, "a1", "assistant", "Noon.")),
       plain(2, { type: "turn-sealed", firstSeq: 1, lastSeq: 2, reason: "stop" }),
     ]);
@@ -177,9 +177,9 @@ describe("a turn as it is told", () => {
   it("shows usage that nobody reported as unknown", () => {
     const live = fold([
       ...opening,
-      told(2, { type: "usage", stepId, usage: { inputTokens: 0, outputTokens: 0 } }),
-      told(3, { type: "step-complete", stepId }),
-      told(4, { type: "done", reason: "stop" }),
+      published(2, { type: "usage", stepId, usage: { inputTokens: 0, outputTokens: 0 } }),
+      published(3, { type: "step-complete", stepId }),
+      published(4, { type: "done", reason: "stop" }),
       plain(1, { type: "turn-sealed", firstSeq: 1, lastSeq: 1, reason: "stop" }),
     ]);
     const usage = { inputTokens: 0, outputTokens: 0 };
@@ -194,7 +194,7 @@ describe("a turn as it is told", () => {
   it("puts steering messages in as messages of the user, and out of the queue", () => {
     const queued = applyQueue(fold(opening), { messages: [{ id: "s1", text: "In Lisbon.", queuedAt: 1 }] });
     expect(queued.queue.messages).toHaveLength(1);
-    const steering = told(2, {
+    const steering = published(2, {
       type: "steering",
       text: "In Lisbon.",
       messageIds: ["s1"],
@@ -210,7 +210,7 @@ describe("a turn as it is told", () => {
 
   it("shows each of several prompts that open a turn together", () => {
     const state = fold([
-      told(0, {
+      published(0, {
         type: "user-message",
         text: "One\n\nTwo",
         messageId: "u1",
@@ -225,8 +225,8 @@ describe("a turn as it is told", () => {
 
   it("says how a turn failed, at once and from the log alike", () => {
     const failed = [
-      told(2, { type: "error", code: "rate_limited", message: "Too fast", retryable: true }),
-      told(3, { type: "done", reason: "error", durationMs: 4 }),
+      published(2, { type: "error", code: "rate_limited", message: "Too fast", retryable: true }),
+      published(3, { type: "done", reason: "error", durationMs: 4 }),
     ];
     const live = fold([...opening, ...failed]);
     expect(live.turns[turnId]).toMatchObject({
@@ -246,7 +246,7 @@ describe("a turn as it is told", () => {
     const state = fold([
       ...opening,
       text(2, "It is"),
-      told(3, { type: "done", reason, durationMs: 4 }),
+      published(3, { type: "done", reason, durationMs: 4 }),
       rows("2~t1~1~3", row(2, "a1", "assistant", "It is")),
       plain(2, { type: "turn-sealed", firstSeq: 1, lastSeq: 2, reason }),
       plain(2, { type: "status", status: "idle" }),
@@ -260,7 +260,7 @@ describe("a turn as it is told", () => {
   it("ignores kinds of events that it does not know", () => {
     const before = fold(opening);
     const unknown = { type: "tool-approval", toolCallId: "k1" } as never;
-    expect(fold([told(2, unknown)], before).messages).toBe(before.messages);
+    expect(fold([published(2, unknown)], before).messages).toBe(before.messages);
   });
 });
 
@@ -281,12 +281,16 @@ describe("committed rows", () => {
     const state = fold([
       ...opening,
       call,
-      told(5, { type: "step-complete", stepId }),
+      published(5, { type: "step-complete", stepId }),
       rows(
         "2~t1~1~5",
         row(2, "a1", "assistant", { type: "tool-call", toolCallId: "k1", toolName: "clock", input: {} }),
       ),
-      told(6, { type: "tool-output", toolCallId: "k1", data: "tick", stream: "stdout", stepId }, { seq: 2 }),
+      published(
+        6,
+        { type: "tool-output", toolCallId: "k1", data: "tick", stream: "stdout", stepId },
+        { seq: 2 },
+      ),
       rows(
         "3~t1~1~7",
         row(3, "r1", "tool", {
@@ -298,7 +302,11 @@ describe("committed rows", () => {
           durationMs: 4,
         }),
       ),
-      told(6, { type: "tool-output", toolCallId: "k1", data: "tick", stream: "stdout", stepId }, { seq: 2 }),
+      published(
+        6,
+        { type: "tool-output", toolCallId: "k1", data: "tick", stream: "stdout", stepId },
+        { seq: 2 },
+      ),
     ]);
     expect(state.turns[turnId]?.toolOutput).toEqual({});
     expect(state.turns[turnId]?.steps).toEqual([
@@ -318,7 +326,7 @@ describe("committed rows", () => {
     expect(state.messages.at(-1)?.turnId).toBeUndefined();
   });
 
-  it("come once, however often they are told", () => {
+  it("come once, however often they are sent", () => {
     const state = fold([...opening, rows("2~t1~1~3", row(2, "a1", "assistant", "Noon."))]);
     expect(fold([rows("2~t1~1~3", row(2, "a1", "assistant", "Noon."))], state)).toBe(state);
   });
@@ -382,7 +390,7 @@ describe("committed rows", () => {
     expect(state.turns[turnId]?.steps.map((each) => each.stepId)).toEqual(["t1.0", "t1.1", "t1.2"]);
   });
 
-  it("that come late are put before a step that was told and has none, and their tools in order", () => {
+  it("that come late are put before a step that was published and has none, and their tools in order", () => {
     const result = (seq: number, toolCallId: string) =>
       row(seq, `r-${toolCallId}`, "tool", {
         type: "tool-result",
@@ -391,7 +399,7 @@ describe("committed rows", () => {
         content: "noon",
         isError: false,
       });
-    const next = told(9, { type: "step-complete", stepId: "t1.1" as StepId }, { seq: 4 });
+    const next = published(9, { type: "step-complete", stepId: "t1.1" as StepId }, { seq: 4 });
     const joined = fold([...opening, next, rows("4~t1~1~9", result(4, "k2"))]);
     const state = applyHistory(joined, {
       chunks: [row(2, "a1", "assistant", "Looking"), result(3, "k1")],
@@ -416,8 +424,8 @@ describe("a resumed subscription", () => {
     const state = fold([
       ...opening,
       text(2, "It is"),
-      told(3, { type: "usage", stepId, usage: { inputTokens: 1, outputTokens: 1 } }),
-      told(4, { type: "done", reason: "stop", durationMs: 4, contextSize: 2 }),
+      published(3, { type: "usage", stepId, usage: { inputTokens: 1, outputTokens: 1 } }),
+      published(4, { type: "done", reason: "stop", durationMs: 4, contextSize: 2 }),
       { type: "chat.reset", conversationId, turnId, cursor: "1" as never },
     ]);
     expect(script(state)).toEqual(["user (committed): What is the time?"]);
@@ -494,7 +502,7 @@ describe("a resumed subscription", () => {
     );
   });
 
-  it("is told of a turn in the middle, from a page of history that came first", () => {
+  it("receives a turn in the middle, from a page of history that came first", () => {
     const page = applyHistory(initialState(conversationId), {
       chunks: [row(1, "u1", "user", "What is the time?", { createdAt: 5 })],
       latestSeq: 1,
@@ -525,8 +533,8 @@ describe("metadata", () => {
     ["active", fold(opening), "idle"],
     ["active", fold(opening), "closed"],
     ["active", fold(opening.slice(0, 2)), "closed"],
-  ] as const)("leaves what is %s to the subscription", (status, state, told) => {
-    expect(applyMeta(state, { ...meta, status: told })).toMatchObject({ status, meta: { status } });
+  ] as const)("leaves what is %s to the subscription", (status, state, reported) => {
+    expect(applyMeta(state, { ...meta, status: reported })).toMatchObject({ status, meta: { status } });
   });
 });
 
@@ -546,11 +554,14 @@ describe("what does not change", () => {
       row(index + 1, `m${index}`, "user", "x", { turnId: `old${index}` }),
     );
     const loaded = applyHistory(initialState(conversationId), { chunks, latestSeq: 10_000 });
-    const begun = fold([told(0, { type: "user-message", text: "Hi", messageId: "u" }), text(1, "a")], loaded);
+    const begun = fold(
+      [published(0, { type: "user-message", text: "Hi", messageId: "u" }), text(1, "a")],
+      loaded,
+    );
     const grown = fold([text(2, "b"), text(3, "c")], begun);
     expect(foldOf(grown).conversation.log.committed).toBe(foldOf(loaded).conversation.log.committed);
     expect(foldOf(grown).conversation.turns).toBe(foldOf(begun).conversation.turns);
-    const printing = told(4, { type: "tool-output", toolCallId: "k", data: "x", stream: "stdout" });
+    const printing = published(4, { type: "tool-output", toolCallId: "k", data: "x", stream: "stdout" });
     expect(foldOf(fold([printing], grown)).conversation.turns.settled).toBe(
       foldOf(loaded).conversation.turns.settled,
     );

@@ -90,9 +90,9 @@ export function applyMeta(
 }
 
 /** Closing and reopening a conversation in which nothing runs is reported by its metadata alone. */
-function statusBeside({ status, turns }: ConversationFold, told: ConversationMeta): ConversationStatus {
+function statusBeside({ status, turns }: ConversationFold, reported: ConversationMeta): ConversationStatus {
   if (status === "active" || turns.live !== undefined) return status;
-  if (told.status === "closed") return "closed";
+  if (reported.status === "closed") return "closed";
   return status === "closed" ? "idle" : status;
 }
 

@@ -8,11 +8,11 @@ import {
   conversationId,
   fold,
   plain,
+  published,
   row,
   rows,
   script,
   snapshot,
-  told,
   turnId,
 } from "./frames.test-support.js";
 
@@ -39,8 +39,8 @@ describe("a message on its way", () => {
     expect(state.messages[0]?.parts[0]?.key).toBe(sending.messages[0]?.parts[0]?.key);
   });
 
-  it("is the same message as the one that is told", () => {
-    const state = fold([told(0, { type: "user-message", text: "Hello", messageId: "u1" })], sending);
+  it("is the same message as the published one", () => {
+    const state = fold([published(0, { type: "user-message", text: "Hello", messageId: "u1" })], sending);
     expect(script(state)).toEqual(["user (streaming): Hello"]);
   });
 
@@ -81,7 +81,7 @@ describe("a message on its way", () => {
   it("waits below the answer that still comes", () => {
     const answering = fold([
       prompt,
-      told(0, { type: "text-delta", delta: "Hi", messageId: "a1", partIndex: 0 }),
+      published(0, { type: "text-delta", delta: "Hi", messageId: "a1", partIndex: 0 }),
     ]);
     expect(script(applyPending(answering, message("u2", "And?")))).toEqual([
       "user (committed): Hello",
@@ -105,7 +105,10 @@ describe("a message on its way", () => {
 });
 
 describe("a message that should wait", () => {
-  const running = fold([snapshot("0"), told(0, { type: "user-message", text: "Hello", messageId: "u1" })]);
+  const running = fold([
+    snapshot("0"),
+    published(0, { type: "user-message", text: "Hello", messageId: "u1" }),
+  ]);
   const both = [message("q1", "First", "queue"), message("q2", "Second", "steer")];
   const pending = both.reduce(applyPending, running);
   const waiting = { messages: [{ id: "q1", text: "First", mode: "queue" as const, queuedAt: 1 }] };
@@ -126,7 +129,7 @@ describe("a message that should wait", () => {
     expect(applyPending(failed, message("q2", "Second", "steer")).pending[1]?.shownIn).toBe("queue");
   });
 
-  it("goes with its receipt, or when nobody wants it sent any more", () => {
+  it("goes with its receipt, or when it is canceled", () => {
     const receipt = { conversationId, messageId: "q1", outcome: "queued" as const };
     expect(idsOf(applyReceipt(pending, receipt))).toEqual(["q2"]);
     expect(idsOf(applyCancel(pending, "q2"))).toEqual(["q1"]);
@@ -148,9 +151,9 @@ describe("a message that should wait", () => {
     expect(idsOf(applyQueue(pending, { messages: [] }))).toEqual(["q1", "q2"]);
   });
 
-  it("goes when the log shows it, told or committed", () => {
+  it("goes when the log shows it, published or committed", () => {
     expect(idsOf(fold([rows("1~t1~1~-1", row(1, "q1", "user", "First"))], pending))).toEqual(["q2"]);
-    const steered = told(1, { type: "steering", text: "Second", messageIds: ["q2"] });
+    const steered = published(1, { type: "steering", text: "Second", messageIds: ["q2"] });
     expect(idsOf(fold([steered], pending))).toEqual(["q1"]);
     const page = { chunks: [row(1, "q1", "user", "First")], latestSeq: 1 };
     expect(idsOf(applyHistory(pending, page))).toEqual(["q2"]);
@@ -161,7 +164,7 @@ describe("a message that should wait", () => {
     expect(applyPending(queued, message("q1", "First", "queue"))).toBe(queued);
   });
 
-  it("is kept while everything is loaded anew, and in JSON", () => {
+  it("is kept while everything is loaded again, and in JSON", () => {
     expect(idsOf(applyRestart(pending))).toEqual(["q1", "q2"]);
     const stored = JSON.parse(JSON.stringify(pending)) as ConversationState;
     expect(idsOf(applyQueue(stored, waiting))).toEqual(["q2"]);

@@ -10,7 +10,7 @@ export const stepId = "t1.0" as StepId;
 type WithoutIds<Event> = Event extends AgentEvent ? Omit<Event, "conversationId" | "turnId"> : never;
 
 /** Returns an event of the test's turn, at its place in the stream. */
-export function told(
+export function published(
   n: number,
   event: WithoutIds<AgentEvent>,
   options: { readonly seq?: number; readonly turnId?: string; readonly epoch?: number } = {},
@@ -25,7 +25,7 @@ export function told(
 }
 
 export function text(n: number, delta: string, place: { partIndex?: number; messageId?: string } = {}) {
-  return told(n, { type: "text-delta", delta, stepId, messageId: "a1", partIndex: 0, ...place });
+  return published(n, { type: "text-delta", delta, stepId, messageId: "a1", partIndex: 0, ...place });
 }
 
 /** Returns an event at a bare seq. */

@@ -2,13 +2,21 @@ import type { InputRequestEntry, InputResponseEntry, StepId } from "@parley/wire
 import { describe, expect, it } from "vitest";
 import { applyResponse } from "../state/apply-send.js";
 import { initialState } from "../state/fold.js";
-import { fold, plain, row, rows, stepId, text, told } from "../state/frames.test-support.js";
+import { fold, plain, published, row, rows, stepId, text } from "../state/frames.test-support.js";
 import { toolCallsOf, waitingCallsOf } from "./tool-calls.js";
 
 const callEvent = (n: number, toolCallId: string, partIndex: number) =>
-  told(n, { type: "tool-call", stepId, toolCallId, toolName: "work", input: {}, messageId: "a1", partIndex });
+  published(n, {
+    type: "tool-call",
+    stepId,
+    toolCallId,
+    toolName: "work",
+    input: {},
+    messageId: "a1",
+    partIndex,
+  });
 const resultEvent = (n: number, toolCallId: string, isError = false) =>
-  told(n, {
+  published(n, {
     type: "tool-result",
     stepId,
     toolCallId,
@@ -18,9 +26,9 @@ const resultEvent = (n: number, toolCallId: string, isError = false) =>
     messageId: `r-${toolCallId}`,
   });
 const printed = (n: number, toolCallId: string) =>
-  told(n, { type: "tool-output", stepId, toolCallId, data: "line\n", stream: "stdout" });
+  published(n, { type: "tool-output", stepId, toolCallId, data: "line\n", stream: "stdout" });
 const running = fold([
-  told(0, { type: "user-message", text: "Hi", messageId: "u1" }),
+  published(0, { type: "user-message", text: "Hi", messageId: "u1" }),
   callEvent(1, "k1", 0),
   callEvent(2, "k2", 1),
   printed(3, "k2"),
@@ -86,8 +94,8 @@ const response: InputResponseEntry = {
   by: { owner: "local" },
   via: "http",
 };
-const asking = told(4, { type: "input-request", stepId, messageId: "i1", input: request });
-const deciding = told(5, { type: "input-response", stepId, messageId: "i2", input: response });
+const asking = published(4, { type: "input-request", stepId, messageId: "i1", input: request });
+const deciding = published(5, { type: "input-response", stepId, messageId: "i2", input: response });
 const entry = (seq: number, messageId: string, input: InputRequestEntry | InputResponseEntry) =>
   row(seq, messageId, "system", { type: "system", text: "", input }, { stepId, createdAt: 1_000 + seq });
 
@@ -148,9 +156,9 @@ describe("a call that waits for input", () => {
       status: "running",
       inputs: [{ response: denied }],
     });
-    const told = fold([deciding], recorded);
-    expect(toolCallsOf(told, stepId)[0]?.inputs).toEqual([{ request, response }]);
-    const late = applyResponse(told, { requestId: "q1", answer, status: "late", response });
+    const decided = fold([deciding], recorded);
+    expect(toolCallsOf(decided, stepId)[0]?.inputs).toEqual([{ request, response }]);
+    const late = applyResponse(decided, { requestId: "q1", answer, status: "late", response });
     expect(toolCallsOf(late, stepId)[0]?.inputs).toMatchObject([
       { response, own: { status: "late", answer } },
     ]);
@@ -162,13 +170,13 @@ describe("a call that waits for input", () => {
   it("may ask again while it runs", () => {
     const question: InputRequestEntry = { ...request, requestId: "q2", kind: "question" };
     const asked = fold(
-      [deciding, told(6, { type: "input-request", stepId, messageId: "i3", input: question })],
+      [deciding, published(6, { type: "input-request", stepId, messageId: "i3", input: question })],
       waiting,
     );
     expect(waitingCallsOf(asked)).toMatchObject([{ inputs: [{ request, response }, { request: question }] }]);
     const answer: InputResponseEntry = { ...response, requestId: "q2", decision: "answer", value: "aisle" };
     const answered = fold(
-      [told(7, { type: "input-response", stepId, messageId: "i4", input: answer })],
+      [published(7, { type: "input-response", stepId, messageId: "i4", input: answer })],
       asked,
     );
     expect(toolCallsOf(answered, stepId)[0]).toMatchObject({

@@ -42,7 +42,7 @@ describe("the engine of a folder", () => {
     makePglite();
     expect(await chooseEngine(folder, undefined, found)).toMatchObject({ engine: "pglite" });
     await expect(chooseEngine(folder, "postgres", found)).rejects.toThrow("parley migrate --to postgres");
-    // Moved, with the files from before still there.
+    // Moved, with the previous files still there.
     makePostgres();
     expect(await chooseEngine(folder, undefined, found)).toMatchObject({ engine: "postgres" });
     await expect(chooseEngine(folder, "pglite", found)).rejects.toMatchObject({ retryable: false });

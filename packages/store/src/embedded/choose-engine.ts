@@ -11,24 +11,24 @@ import {
 import { hasCluster } from "../private-postgres/create-cluster.js";
 import { layoutOf } from "../private-postgres/layout.js";
 
-/** The database inside of a store's folder: a private PostgreSQL server, or PGlite within the process. */
+/** Database in a store's folder: a private PostgreSQL server, or PGlite within the process. */
 export type EmbeddedEngine = "postgres" | "pglite";
 
-/** The engine of a folder, and why it is not a private PostgreSQL where it is not. */
+/** Engine of a folder, and the reason if it is not a private PostgreSQL. */
 export type EngineChoice =
   | { readonly engine: "postgres"; readonly binaries: PostgresBinaries }
   | { readonly engine: "pglite"; readonly reason: string };
 
-/** The engine that made a folder. Undefined where nothing is in it yet. */
+/** Returns the engine that created a folder. Undefined if the folder is empty. */
 export function engineOf(folder: string): EmbeddedEngine | undefined {
-  // A store that was moved to PostgreSQL keeps the files that it had before; they appear in this order.
+  // A store that was moved to PostgreSQL keeps its previous files; they appear in this order.
   if (hasCluster(layoutOf(folder))) return "postgres";
   return existsSync(databaseFolder(folder)) ? "pglite" : undefined;
 }
 
 /**
- * Chooses the engine: the one that made the folder; for a new one the one that is asked for, else a private PostgreSQL
- * where its programs run. Refuses to open a folder with the other engine.
+ * Chooses the engine: the one that created the folder; for a new one the requested one, else a private PostgreSQL if
+ * its programs run. Refuses to open a folder with the other engine.
  */
 export async function chooseEngine(
   folder: string,
@@ -42,7 +42,7 @@ export async function chooseEngine(
     const reason = made === undefined ? "chosen by the configuration" : "the folder was made by it";
     return { engine: "pglite", reason };
   }
-  // A folder that was made here is proof enough, and saves starting them once more.
+  // A folder that was created here proves that they run, and saves starting them once more.
   const found = await find({ isProven: made === "postgres" });
   if (!("reason" in found)) return { engine: "postgres", binaries: found };
   if (made === undefined && wanted === undefined) return { engine: "pglite", reason: found.reason };

@@ -10,30 +10,30 @@ import { isNotCreated } from "../private-postgres/create-cluster.js";
 import { PrivateServer } from "../private-postgres/private-server.js";
 import { chooseEngine, type EmbeddedEngine } from "./choose-engine.js";
 
-/** Where an embedded store lies, and how careful it is. */
+/** Options of an embedded store: its folder and its durability. */
 export interface EmbeddedOptions extends PgliteOptions {
-  /** The engine of a new folder. Default: a private PostgreSQL where its programs run, else PGlite. */
+  /** Engine of a new folder. Default: a private PostgreSQL if its programs run, else PGlite. */
   readonly engine?: EmbeddedEngine;
 }
 
-/** An embedded store, and what belongs to it. */
+/** An embedded store and its parts. */
 export interface OpenedEmbedded {
   readonly store: LogStoreRoot;
   readonly wake: Wake;
-  /** Makes an owner's store of canonical messages, over the same log. Closed with the store. */
+  /** Creates an owner's store of canonical messages, over the same log. Closed with the store. */
   readonly memoryStore: (owner: string) => MemoryStore;
   readonly engine: EmbeddedEngine;
-  /** Why it is PGlite, where it is. */
+  /** Reason for PGlite, if it is the engine. */
   readonly reason?: string;
 }
 
 /**
- * Opens the store in a folder with its schema brought up. Everything lies in that folder, and nothing has to be installed
- * or started beside it.
+ * Opens the store in a folder and migrates its schema. Everything is in that folder, and nothing else has to be
+ * installed or started.
  *
  * With a private PostgreSQL any number of processes of this machine can have the folder open; the server is started by
- * the first of them and stopped by the last. PGlite is the fallback where PostgreSQL's programs do not run: it takes one
- * process at a time. The turns that a crash left open can be claimed at once if nobody else has the folder open.
+ * the first of them and stopped by the last. PGlite is the fallback if PostgreSQL's programs do not run: it allows one
+ * process at a time. The turns that a crash left open can be claimed at once if no other process has the folder open.
  */
 export async function openEmbedded(options: EmbeddedOptions): Promise<OpenedEmbedded> {
   const { folder, engine } = options;
@@ -42,7 +42,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<OpenedEmbe
   try {
     return await openPrivate(options, choice.binaries);
   } catch (error) {
-    // PostgreSQL's programs run, but cannot make a database here: as a user without a name, for instance.
+    // PostgreSQL's programs run, but cannot create a database here: as a user without a name, for instance.
     if (!isNotCreated(error) || engine !== undefined) throw error;
     return { ...(await openPglite(options)), engine: "pglite", reason: error.message };
   }
@@ -82,14 +82,14 @@ export async function openPrivate(
   try {
     await store.migrate();
   } catch (error) {
-    // Why it was refused matters more than how the server ended.
+    // The reason of the refusal matters more than the server's own end.
     await closeOnce().catch(() => undefined);
     throw error;
   }
   return { store: { ...store, close: closeOnce }, wake, memoryStore, engine: "postgres" };
 }
 
-/** Under the folder's lock, so that nobody else comes meanwhile. */
+/** Prepares the database under the folder's lock, so that no other process opens it meanwhile. */
 async function prepare(
   { url, isFirst }: { readonly url: string; readonly isFirst: boolean },
   {

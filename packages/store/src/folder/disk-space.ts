@@ -19,10 +19,10 @@ export const reservedBytes = {
 /** Bytes on disk for each byte of a value: in the log, in its table and in the index for searching. */
 const bytesPerByte = 4;
 
-/** With this much space everything that a request may hold fits: there is no need to measure it. */
+/** With this much space any request fits: there is no need to measure it. */
 const plentyBytes = 1_024 * mebibyte;
 
-/** Refuses what would fill the disk, before the database begins with it. */
+/** Refuses a call that would fill the disk, before the database starts it. */
 export function checkSpace(
   folder: string,
   purpose: keyof typeof reservedBytes,
@@ -34,7 +34,7 @@ export function checkSpace(
   if (freeBytes < neededBytes) throw diskFull({ freeBytes, neededBytes });
 }
 
-/** The failure of a disk that has no space left. */
+/** Creates the failure of a disk that has no space left. */
 export function diskFull(found: {
   readonly freeBytes: number | undefined;
   readonly neededBytes: number;
@@ -53,7 +53,7 @@ export function diskFull(found: {
   );
 }
 
-/** Free bytes on the disk of a folder, where the system tells. */
+/** Returns the free bytes on the disk of a folder, if the system provides them. */
 export function freeSpace(folder: string): number | undefined {
   try {
     const { bavail, bsize } = statfsSync(folder);
@@ -63,7 +63,7 @@ export function freeSpace(folder: string): number | undefined {
   }
 }
 
-/** Bytes of the text in a value, roughly. */
+/** Estimates the bytes of the text in a value. */
 function sizeOf(value: unknown): number {
   if (typeof value === "string") return value.length;
   if (typeof value !== "object" || value === null) return 8;

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { builtFile } from "../built-file.js";
 import { lockFolder } from "./folder-lock.js";
 
-/** How many bytes the disk has left. */
+/** Bytes that the disk has left. */
 const disk = vi.hoisted(() => ({ left: Number.POSITIVE_INFINITY }));
 
 vi.mock("node:fs", async (original) => {
@@ -37,7 +37,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** A process that tries to take the folder, says how that went, and stays. */
+/** Starts a process that tries to take the folder, prints the outcome, and stays. */
 async function taker(): Promise<{ child: ChildProcess; said: string }> {
   const script = `
     const { lockFolder } = await import(${JSON.stringify(pathToFileURL(builtFile("folder/folder-lock.js")).href)});
@@ -117,7 +117,7 @@ describe("the lock of a folder", () => {
       if (said !== "got it") expect(said).toMatch(/^store_unavailable .*in use by/);
   });
 
-  it("is taken from a machine that has not been heard of for a minute, and not before", async () => {
+  it("is taken from a machine that has not renewed its lock for a minute, and not before", async () => {
     const path = join(folder, "parley.lock");
     const holder = {
       nonce: "n",

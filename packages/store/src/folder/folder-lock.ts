@@ -17,7 +17,7 @@ import { isParleyError, ParleyError } from "@parley/core/errors";
 import { folderIdentity } from "./folder-identity.js";
 import { codeOf, isRunning, type ProcessName, thisProcess } from "./running-process.js";
 
-/** The holder of a folder, as it stands in the lock file. */
+/** The holder of a folder, as the lock file names it. */
 interface Holder extends ProcessName {
   readonly nonce: string;
   /** The folder that was locked: the lock file of a copied folder names another one. */
@@ -29,12 +29,12 @@ export interface FolderLock {
   release(): void;
 }
 
-/** Returns whether a folder was refused because another process has it. */
+/** Returns true if a folder was refused because another process has it. */
 function isFolderBusy(error: unknown): error is ParleyError {
   return isParleyError(error) && error.code === "store_unavailable" && error.details?.folder !== undefined;
 }
 
-/** Takes a folder as `lockFolder` does, and waits while another process has it, but not for ever. */
+/** Takes a folder as `lockFolder` does, and waits a limited time while another process has it. */
 export async function awaitFolder(folder: string, limitMs: number): Promise<FolderLock> {
   for (const end = performance.now() + limitMs; ; ) {
     try {
@@ -47,23 +47,23 @@ export async function awaitFolder(folder: string, limitMs: number): Promise<Fold
 }
 
 const lockName = "parley.lock";
-/** How often the holder says that it lives: what another machine goes by. */
+/** Interval at which the holder renews its file: another machine relies on it. */
 const renewMs = 10_000;
-/** After how long without that a holder on another machine counts as gone. */
+/** Age of the file at which a holder on another machine counts as gone. */
 const goneMs = 60_000;
-/** How long to wait before a folder that another process has is tried again. */
+/** Pause before a folder that another process has is tried again. */
 const betweenMs = 20;
 
 /**
  * Takes a folder for this process. PGlite itself has no lock, and two processes on one folder destroy it.
  *
  * The lock is a file that is created exclusively and names its holder. A holder that crashed leaves the file behind;
- * whoever comes next sees that its process is gone and takes the file away, under a second, short-lived lock, so that
- * of two who see it at once only one does. On the same machine the process table decides, on another one the file's
- * age. A lock file that was copied along with its folder locks nothing.
+ * the next process sees that the holder is gone and removes the file, under a second, short-lived lock, so that of two
+ * processes that see it at once only one does. On the same machine the process table decides, on another one the file's
+ * age. A lock file that was copied along with its folder has no effect.
  */
 export async function lockFolder(folder: string): Promise<FolderLock> {
-  // Conversations are nobody else's business on this machine.
+  // Other users of this machine must not read conversations.
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const path = join(folder, lockName);
   const own: Holder = {
@@ -87,7 +87,7 @@ export async function lockFolder(folder: string): Promise<FolderLock> {
   return { release };
 }
 
-/** True when the file is new and ours. */
+/** Creates the file. Returns true if it is new and ours. */
 function create(path: string, holder: Holder): boolean {
   let file: number;
   try {
@@ -97,11 +97,11 @@ function create(path: string, holder: Holder): boolean {
     throw unusable(path, error);
   }
   try {
-    // A disk that is almost full takes a part, and says so only with the next write.
+    // A disk that is almost full writes only a part, and reports it with the next write.
     const name = Buffer.from(JSON.stringify(holder));
     for (let at = 0; at < name.length; ) at += writeSync(file, name, at);
   } catch (error) {
-    // Left behind without a name, it would keep the folder from the next one.
+    // Left behind without a name, it would block the folder for the next process.
     unlinkIfThere(path);
     throw unusable(path, error);
   } finally {
@@ -116,7 +116,7 @@ async function replaceDead(path: string, own: Holder, folder: string): Promise<v
   const turnstile = `${path}.taking`;
   if (!(await enter(turnstile))) throw busy(folder, holder);
   try {
-    // Looked at again behind the turnstile: whoever passed before may hold the folder by now, or be writing its name.
+    // Read again behind the turnstile: a process that passed before may hold the folder by now, or be writing its name.
     const found = read(path);
     const held =
       found === undefined ? isFresh(path) : found.nonce !== holder?.nonce || isHeld(path, found, own);
@@ -128,7 +128,7 @@ async function replaceDead(path: string, own: Holder, folder: string): Promise<v
   }
 }
 
-/** True when nobody else is behind the turnstile. One that was left there by a crash is taken away after a while. */
+/** Returns true if no other process is behind the turnstile. One that a crash left there is removed after a while. */
 async function enter(turnstile: string): Promise<boolean> {
   for (let attempt = 0; attempt < 3; attempt += 1) {
     try {
@@ -139,21 +139,21 @@ async function enter(turnstile: string): Promise<boolean> {
     }
     const age = ageMs(turnstile);
     if (age < goneMs) return false;
-    // Left behind, or gone since: then there is nothing to take away, and the next attempt decides.
+    // Left behind, or gone since: in that case there is nothing to remove, and the next attempt decides.
     if (Number.isFinite(age)) await rm(turnstile, { recursive: true, force: true });
   }
   return false;
 }
 
-/** True when the holder runs and locked this folder, not the one that this folder was copied from. */
+/** Returns true if the holder runs and locked this folder, not the one that this folder was copied from. */
 function isHeld(path: string, holder: Holder, own: Holder): boolean {
-  // Another machine may number devices differently. Nobody renews a copy of its lock, so the file's age decides.
+  // Another machine may number devices differently. A copy of its lock is not renewed, so the file's age decides.
   if (holder.host !== hostname()) return ageMs(path) < goneMs;
   if (holder.folder !== undefined && holder.folder !== own.folder) return false;
   return isRunning(holder);
 }
 
-/** A file without content belongs to someone who is just writing it, or who died doing so. */
+/** A file without content belongs to a process that is just writing it, or that died doing so. */
 function isFresh(path: string): boolean {
   return ageMs(path) < 5_000;
 }
@@ -171,7 +171,7 @@ function renew(path: string): void {
     const now = new Date();
     utimesSync(path, now, now);
   } catch {
-    // The folder is gone; the database will say so.
+    // The folder is gone; the database will report it.
   }
 }
 

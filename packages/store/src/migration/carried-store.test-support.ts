@@ -1,12 +1,12 @@
 import type { LogStore, LogStoreRoot, OpenTurnState } from "@parley/core/ports";
 
-/** The owners of the fixture, each with conversations of its own. */
+/** Owners of the fixture, each with its own conversations. */
 const fixtureOwners = ["ada", "grace"];
 
-/** The time at which keys and logins of the fixture are in use. */
+/** Time at which keys and logins of the fixture are in use. */
 const fixtureTime = 1_763_000_000_000;
 
-/** Reads all that a store answers about its owners' conversations, in a form that two versions of it share. */
+/** Reads everything that a store returns about its owners' conversations, in a form that two versions of it share. */
 export async function readStore(root: LogStoreRoot): Promise<Record<string, unknown>> {
   const read: Record<string, unknown> = { keys: await root.keys.list() };
   for (const owner of fixtureOwners) {
@@ -31,7 +31,9 @@ export async function readStore(root: LogStoreRoot): Promise<Record<string, unkn
   return JSON.parse(JSON.stringify(read, withoutMoments)) as Record<string, unknown>;
 }
 
-/** The number of a log is new, in a batch of the journal too, and how long a turn has been open is another one each time. */
+/**
+ * Removes what differs each time: the number of a log, in a batch of the journal too, and the duration of an open turn.
+ */
 function withoutMoments(key: string, value: unknown): unknown {
   if (key === "journal" && Array.isArray(value)) {
     return value.map(({ turnId, fence, firstN, count, data }) => ({ turnId, fence, firstN, count, data }));
@@ -59,7 +61,7 @@ async function readConversation(store: LogStore, id: string): Promise<Record<str
   };
 }
 
-/** That version knew of no requests for input, and its turns have none. */
+/** Removes the requests for input: that version had none, and neither have its turns. */
 function withoutInputs(state: OpenTurnState | null): Omit<OpenTurnState, "inputs" | "waitedMs"> | null {
   if (state === null) return null;
   const { inputs, waitedMs, ...rest } = state;

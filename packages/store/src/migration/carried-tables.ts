@@ -4,21 +4,21 @@ interface CarriedColumn {
   from(older: string): string;
 }
 
-/** A table of the version that had its tables in `public`, and how its rows become those of this one. */
+/** A table of the version that had its tables in `public`, and the conversion of its rows to those of this one. */
 export interface CarriedTable {
-  /** The same in both. */
+  /** Name, the same in both. */
   readonly name: string;
   /** The primary key that it had, by which it is read. */
   readonly key: readonly { readonly name: string; readonly type: "text" | "int4" | "int8" }[];
   readonly columns: readonly CarriedColumn[];
-  /** What else the columns are made from, joined to `o`. */
+  /** Other sources of the columns, joined to `o`. */
   join?(older: string): string;
 }
 
 const text = (name: string) => ({ name, type: "text" as const });
 const int = (name: string) => ({ name, type: "int4" as const });
 
-/** Columns that are as they were. */
+/** Returns columns that are copied unchanged. */
 function same(...names: string[]): CarriedColumn[] {
   return names.map((name) => ({ name, from: () => `o.${name}` }));
 }
@@ -27,7 +27,7 @@ function made(name: string, from: (older: string) => string): CarriedColumn {
   return { name, from };
 }
 
-/** The log of the row's conversation, behind `ofConversation`. */
+/** Log of the row's conversation, after `ofConversation`. */
 const log = made("log", () => "k.log");
 const ofConversation = (older: string) => `JOIN ${older}.conversation k ON k.id = o.conversation_id`;
 
@@ -35,14 +35,14 @@ const parent = (older: string) => `(SELECT p.log FROM ${older}.conversation p WH
 const archive = (older: string, id: string) =>
   `(SELECT a.log FROM ${older}.conversation a WHERE a.id = ${id} AND a.archive_of IS NOT NULL)`;
 
-/** In the order in which they are copied; what refers to another table stands behind it. */
+/** Tables in the order in which they are copied; a table that refers to another one is behind it. */
 export const carriedTables: readonly CarriedTable[] = [
   {
     name: "conversation",
     key: [text("id")],
     columns: [
       ...same("log", "owner"),
-      // A removed log whose id was used again had another key: `~`, something unique, `~`, and the id.
+      // A removed log whose id was used again had another key: `~`, a unique text, `~`, and the id.
       made(
         "id",
         () => "CASE WHEN o.id LIKE '~%' THEN substr(o.id, strpos(substr(o.id, 2), '~') + 2) ELSE o.id END",
@@ -51,7 +51,7 @@ export const carriedTables: readonly CarriedTable[] = [
       ...same("metadata", "parent_seq", "context_size", "last_model"),
       ...same("created_at", "last_activity_at", "updated_at", "changed_at"),
       made("parent", parent),
-      // An archive continues what it is the archive of.
+      // An archive continues the log that it archives.
       made("archive_of", (older) => `CASE WHEN o.archive_of IS NOT NULL THEN ${parent(older)} END`),
       made(
         "compacted_from",
@@ -88,7 +88,7 @@ export const carriedTables: readonly CarriedTable[] = [
   {
     name: "turn_journal",
     key: [text("conversation_id"), text("turn_id"), int("first_n")],
-    // Rows of a turn that is not open are never read: they stay behind.
+    // Rows of a turn that is not open are never read: they are not copied.
     join: (older) =>
       `JOIN ${older}.conversation_head k ON k.conversation_id = o.conversation_id AND k.turn_id = o.turn_id`,
     columns: [log, made("turn", () => "k.turn_count"), ...same("first_n", "event_count", "epoch", "data")],

@@ -13,7 +13,10 @@ import { migrate } from "./migrate.js";
 import type { MigrationProgress } from "./migrations.js";
 
 const fixtures = new URL("../../test-fixtures/", import.meta.url);
-/** A database as the last version left it that had its tables in `public`, and all that this version read from it. */
+/**
+ * A database as left by the last version that had its tables in `public`, and everything that this version read from
+ * it.
+ */
 const dump = readFileSync(new URL("public-schema.sql", fixtures), "utf8");
 const reads: unknown = JSON.parse(
   gunzipSync(readFileSync(new URL("public-schema-reads.json.gz", fixtures))).toString(),
@@ -25,14 +28,14 @@ function withoutId({ conversationId: _, ...batch }: Record<string, unknown>): un
   return batch;
 }
 
-/** Reads all of a store, without what that version did not know of: how the newest turn of a conversation ended. */
+/** Reads a whole store, without what that version did not have: how the newest turn of a conversation ended. */
 async function readAsBefore(root: Parameters<typeof readStore>[0]): Promise<unknown> {
   return JSON.parse(JSON.stringify(await readStore(root)), (key, value: unknown) =>
     key === "lastReason" ? undefined : value,
   );
 }
 
-/** A database that is given up in the middle of its work, as a killed process gives it up. */
+/** Returns a database that stops in the middle of its work, as with a killed process. */
 function dyingAt(database: Database, statements: number): Database {
   let left = statements;
   const counted = (connection: Connection): Connection => {
@@ -85,7 +88,7 @@ function carriesOver(open: () => Promise<Opened>): void {
     const findings = await root.examine({ fix: false });
     expect(findings.filter(({ level }) => level === "error")).toEqual([]);
     expect(findings.filter(({ area }) => area === "journal")).toMatchObject([{ level: "ok" }]);
-    // The counters go on behind what was carried over.
+    // The counters continue after what was carried over.
     const ada = root.forOwner("ada");
     const before = Math.max(...(await ada.list({ limit: 100 })).conversations.map(({ log }) => log));
     const { last } = await ada.changed({ limit: 1 });

@@ -3,21 +3,21 @@ import type { Connection, ResultRow, StatementValue } from "../database.js";
 import { type CarriedTable, carriedTables } from "./carried-tables.js";
 import { type MigrationProgress, migrationFolders, readMigrations } from "./migrations.js";
 
-/** How many rows one transaction copies. */
+/** Rows that one transaction copies. */
 const rowsAtOnce = 2_000;
 
-/** The schema in which the tables of an older version wait until all of their rows are copied. */
+/** Returns the schema in which the tables of an older version wait until all of their rows are copied. */
 function olderSchema(schema: string): string {
   return `${schema}_older`;
 }
 
-/** The first migration of the versions that had no schema of their own. */
+/** The first migration of the versions that used no separate schema. */
 export const firstOlderMigration = "0000_functions";
 
 /**
- * Finds the schema with the tables of a version that had none of its own: they are where a search path led it, in `public`
- * unless it was configured otherwise, perhaps in the very schema that is configured now. Undefined where there are none,
- * also where something else has a table of that name.
+ * Finds the schema with the tables of a version that used no separate schema: they are where a search path led it, in
+ * `public` unless it was configured otherwise, perhaps in the very schema that is configured now. Returns undefined if
+ * there are none, also if another program has a table of that name.
  */
 async function findOlderTables(connection: Connection, schema: string): Promise<string | undefined> {
   const candidates = await connection.query({
@@ -30,7 +30,7 @@ async function findOlderTables(connection: Connection, schema: string): Promise<
   });
   for (const candidate of candidates) {
     const name = String(candidate.schema);
-    // Read as JSON: a table of someone else may have any columns.
+    // Read as JSON: a table of another program may have any columns.
     const [first] = await connection.query({
       text: `SELECT 1 AS ours FROM "${name}".schema_migration m
         WHERE to_jsonb(m)->>'place' = '0' AND to_jsonb(m)->>'name' = $1 LIMIT 1`,
@@ -42,8 +42,8 @@ async function findOlderTables(connection: Connection, schema: string): Promise<
 }
 
 /**
- * Brings the tables of an older version up to the last change that it knew, and takes them out of the way, all in the
- * transaction that makes the new ones: from then on nothing of an older version can write to them.
+ * Migrates the tables of an older version to the last change that it knew, and moves them away, all in the transaction
+ * that creates the new ones: from then on no older version can write to them.
  */
 export async function prepareCarryOver(connection: Connection, schema: string): Promise<void> {
   const from = await findOlderTables(connection, schema);
@@ -85,8 +85,9 @@ async function finishOlderHistory(connection: Connection, from: string): Promise
 }
 
 /**
- * Copies the next rows of an older version, in the order of the keys that they had there. The tables that this writes to
- * are used by nobody else yet. Returns how far it came; undefined when nothing is left, and then the old tables are gone.
+ * Copies the next rows of an older version, in the order of the keys that they had there. No other process uses the
+ * tables that this writes to yet. Returns the progress; undefined when nothing is left, and then the old tables are
+ * gone.
  */
 export async function carryOver(
   connection: Connection,
@@ -153,7 +154,7 @@ async function copyBatch(
   return { table: name, copied, of: Math.max(copied, Number(estimate?.rows ?? 0)) };
 }
 
-/** The counters go on from where they were. Tables are dropped one by one: nothing else may have come to depend on them. */
+/** Sets the counters to where they were. Drops tables one by one, without CASCADE: nothing else must depend on them. */
 async function finish(connection: Connection, older: string): Promise<void> {
   const statements = [
     "SELECT setval('parley.log_number', greatest((SELECT max(log) FROM parley.conversation), 1))",

@@ -5,7 +5,7 @@ import type { Database } from "../database.js";
 import { isCurrent } from "./migrate.js";
 import { type Migration, readMigrations } from "./migrations.js";
 
-/** How the schema stands to the migrations that come with this package. Changes nothing. */
+/** Compares the schema with the migrations that come with this package. Changes nothing. */
 export async function checkSchema(
   database: Database,
   schema: string,

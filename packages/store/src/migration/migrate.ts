@@ -5,39 +5,40 @@ import { carryOver, firstOlderMigration, prepareCarryOver } from "./carry-over.j
 import { type Migration, type MigrationProgress, readMigrations } from "./migrations.js";
 import { missingRight, requireRights } from "./schema-rights.js";
 
-/** What a migration is told. */
+/** Options of a migration. */
 export interface MigrateOptions {
-  /** Default: those that come with the package. */
+  /** Migrations to apply. Default: those that come with the package. */
   readonly migrations?: readonly Migration[];
   readonly schema?: string;
   /** Called after each batch of rows that was copied. */
   readonly onProgress?: (progress: MigrationProgress) => void;
-  /** How many rows of an older version one transaction copies. Default 2,000. */
+  /** Rows of an older version that one transaction copies. Default 2,000. */
   readonly rowsAtOnce?: number;
 }
 
-/** Any number that no other use of advisory locks in the same database is likely to have. */
+/** Number that no other use of advisory locks in the same database is likely to have. */
 const lockKey = 7_275_539_421;
 
 /** The migration after which nothing of an older version is left. */
 const carriedOver = "carried_over";
 
 /**
- * A statement that rewrites a table takes as long as the table is large, and whoever waits for the lock waits for all of
- * them: the limits of ordinary work do not hold here. A process that froze in the middle still gives way, only later.
+ * A statement that rewrites a table takes longer the larger the table is, and a process that waits for the lock waits
+ * for all of them: the limits of ordinary work do not apply here. A process that froze in the middle still gives way,
+ * only later.
  */
 const unlimited = `SELECT set_config(name, CASE name WHEN 'idle_in_transaction_session_timeout' THEN '60s' ELSE '0' END, true)
 FROM pg_settings
 WHERE name IN ('statement_timeout', 'lock_timeout', 'transaction_timeout', 'idle_in_transaction_session_timeout')`;
 
 /**
- * Brings the schema up. Whoever comes meanwhile waits for the lock and finds nothing left to do. A database that knows
- * migrations which are not among ours belongs to a newer version: it is left alone, and the caller learns it by
+ * Migrates the schema. A process that comes meanwhile waits for the lock and finds nothing left to do. A database that
+ * knows migrations which are not among ours belongs to a newer version: it is left unchanged, and the caller gets
  * `schema_newer`.
  *
  * Changes of tables are one transaction, so that a crash leaves the old ones. Rows of a version that had its tables in
- * `public` are copied behind it, in batches of a transaction each: a crash leaves what was copied, and the next call goes
- * on from there. Nothing else can be done with the store until all of it is there.
+ * `public` are copied after it, in batches of a transaction each: a crash leaves what was copied, and the next call
+ * continues from there. The store cannot be used until everything is copied.
  */
 export async function migrate(database: Database, options: MigrateOptions = {}): Promise<void> {
   const schema = checkSchemaName(options.schema ?? defaultSchema);
@@ -48,7 +49,7 @@ export async function migrate(database: Database, options: MigrateOptions = {}):
   await locked(patient, schema, async (connection) => {
     if ((await appliedNames(connection, schema, all)).length === 0)
       await prepareCarryOver(connection, schema);
-    // Not IF NOT EXISTS: that needs the right to create one even where it is there.
+    // Not IF NOT EXISTS: that needs the right to create one even if it exists.
     if (!(await hasSchema(connection, schema))) await connection.query({ text: `CREATE SCHEMA ${schema}` });
     await connection.query({
       text: schemaText(
@@ -79,7 +80,7 @@ export async function migrate(database: Database, options: MigrateOptions = {}):
   }
 }
 
-/** Runs in a transaction that nobody else who migrates runs beside. */
+/** Runs work in a transaction that excludes all other migrations. */
 function locked<T>(
   database: Database,
   schema: string,
@@ -103,7 +104,7 @@ async function note(connection: Connection, schema: string, name: string, place:
   });
 }
 
-/** Asked without the lock: a start in the ordinary case changes nothing and waits for nobody. */
+/** Checks without the lock: an ordinary start changes nothing and does not wait. */
 export async function isCurrent(
   database: Connection,
   schema: string,
@@ -120,13 +121,13 @@ async function hasSchema(connection: Connection, schema: string): Promise<boolea
   return row !== undefined;
 }
 
-/** The migrations that a schema has; none where it is not there, or holds the tables of an older version. */
+/** Returns the migrations that a schema has; none if it does not exist, or holds the tables of an older version. */
 async function appliedNames(
   connection: Connection,
   schema: string,
   all: readonly Migration[],
 ): Promise<string[]> {
-  // Not by `to_regclass`: that fails where the role may not use the schema.
+  // Not by `to_regclass`: that fails if the role may not use the schema.
   const [known] = await connection.query({
     text: `SELECT 1 AS known FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
       WHERE n.nspname = $1 AND c.relname = 'schema_migration'`,

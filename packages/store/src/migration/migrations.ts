@@ -9,15 +9,15 @@ export interface Migration {
   readonly statements: readonly string[];
 }
 
-/** How far the rows of an older version are copied. */
+/** Progress of copying the rows of an older version. */
 export interface MigrationProgress {
   readonly table: string;
   readonly copied: number;
-  /** About how many there are, as the server estimates it. */
+  /** Total number of rows, as the server estimates it. */
   readonly of: number;
 }
 
-/** Where the SQL files of the package lie: of the schema of its own, and of the versions that used `public`. */
+/** Folders of the package's SQL files: of its own schema, and of the versions that used `public`. */
 export const migrationFolders = {
   current: new URL("../../migrations/", import.meta.url),
   older: new URL("../../migrations/public/", import.meta.url),

@@ -2,7 +2,7 @@ import { isParleyError, ParleyError } from "@parley/core/errors";
 import type { Connection } from "../database.js";
 import { sqlState } from "../postgres/failure.js";
 
-/** Refuses to begin where the role may not create what a migration creates, and names the right that it lacks. */
+/** Refuses to begin if the role may not create what a migration creates, and names the right that it lacks. */
 export async function requireRights(connection: Connection, schema: string): Promise<void> {
   const [row] = await connection.query({
     text: `SELECT n.oid IS NOT NULL AS there, current_user::text AS role, current_database()::text AS database,
@@ -26,7 +26,7 @@ export async function requireRights(connection: Connection, schema: string): Pro
   );
 }
 
-/** A refused right that was not foreseen, such as one on a table that belongs to another role, with advice. */
+/** Adds advice to the error of a right that was not foreseen, such as one on a table that belongs to another role. */
 export function missingRight(error: unknown, schema: string): unknown {
   if (!isParleyError(error) || sqlState(error.cause) !== "42501") return error;
   const said = error.cause instanceof Error ? error.cause.message : "permission denied";

@@ -42,7 +42,7 @@ VALUES ('old', 'm1', 'Question', 'started', 't1'), ('old', 'm3', 'Another questi
 INSERT INTO queued_message (conversation_id, id, rank, mode, role, type, content, created_at, part_count, queued_at)
 VALUES ('old', 'q1', 1, 'queue', 'user', 'text', '{"format":2,"parts":[{"type":"text","text":"Later"}]}', now(), 1, now())`;
 
-/** Brings a database up as a version did that knew so many migrations. */
+/** Migrates a database as a version did that had `count` migrations. */
 async function migrateOlder(database: Database, count: number): Promise<void> {
   await database.query({
     text: "CREATE TABLE schema_migration (place integer PRIMARY KEY, name text NOT NULL, applied_at timestamptz)",
@@ -90,7 +90,7 @@ function carriesOver(open: () => Promise<Database>): void {
     ]);
     const shared = await store.readNewest({ conversationId: "fork", limit: 10 });
     expect(textsOf(shared.entries)).toEqual(["Shared", "Before"]);
-    // The index begins empty, and is caught up behind.
+    // The index begins empty, and is filled afterwards.
     for (const isIndexed of [false, true]) {
       if (isIndexed) {
         expect(await root.unindexedOwners({})).toEqual({ owners: ["ada"] });

@@ -16,11 +16,11 @@ import {
 
 export type { TableSpace } from "./table-rows.js";
 
-/** How far the rows of a store are copied or compared. */
+/** Progress of copying or comparing the rows of a store. */
 export interface MoveProgress {
   readonly phase: "copying" | "checking";
   readonly table: string;
-  /** Rows so far, and in all. */
+  /** Rows so far, and in total. */
   readonly rows: number;
   readonly of: number;
 }
@@ -28,7 +28,7 @@ export interface MoveProgress {
 /**
  * Copies all tables of a schema, which both sides have with the same columns, and compares them: rows are counted, and
  * their contents hashed by each side. Rows that an earlier attempt copied are kept as far as they are the same, so an
- * attempt that was interrupted goes on. Rejects when the two sides differ at the end.
+ * interrupted attempt can continue. Rejects when the two sides differ at the end.
  */
 export async function copyTables(
   source: TableSpace,
@@ -83,7 +83,7 @@ async function copyTable({ source, target, schema, table, onProgress }: Copying)
   }
 }
 
-/** The key of the last row that an earlier attempt copied. What differs from the source is removed. */
+/** Returns the key of the last row that an earlier attempt copied. Removes what differs from the source. */
 async function keptUntil({ source, target, schema, table }: Omit<Copying, "onProgress">) {
   const place = `"${schema}"."${table.name}"`;
   const [row] = await target.query({
@@ -106,7 +106,7 @@ interface Digest {
   readonly sums: readonly unknown[];
 }
 
-/** The number of a table's rows up to a key, and two sums of hashes of their contents. */
+/** Computes the number of a table's rows up to a key, and two sums of hashes of their contents. */
 async function digest(
   space: TableSpace,
   schema: string,

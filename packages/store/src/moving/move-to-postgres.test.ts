@@ -39,7 +39,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(base, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }));
 
-/** Puts conversations of two owners into a store, with texts that a careless copy would change. */
+/** Puts conversations of two owners into a store, with texts that a wrong copy would change. */
 async function fill({ store }: Opened, conversations: number): Promise<void> {
   await store.heartbeat("n1", 60_000);
   for (const owner of ["ada", "grace"]) {
@@ -59,7 +59,7 @@ async function fill({ store }: Opened, conversations: number): Promise<void> {
   await files.finishUpload({ id: "up", hash: fileHash, name: "a", mediaType: "b/c", unsentMs: 600_000 });
 }
 
-/** All that the store answers about its conversations and files. */
+/** Reads everything that the store returns about its conversations and files. */
 async function readAll({ store }: Pick<Opened, "store">): Promise<unknown> {
   const owners = await Promise.all(
     ["ada", "grace"].map(async (owner) => {
@@ -90,7 +90,7 @@ describe("a store of PGlite", () => {
     await expect(moveToPostgres({ folder, durable: false })).rejects.toThrow("in use by process");
     await before.store.close();
 
-    // Killed while it copies: nothing of the store has changed.
+    // Killed while it copies: the store is unchanged.
     const killed = mover(folder);
     await killed.copying;
     killed.child.kill("SIGKILL");
@@ -105,15 +105,19 @@ describe("a store of PGlite", () => {
     expect(since).not.toEqual(content);
     expect(since).toMatchObject({ file: fileHash, usage: { bytes: 19 * pieceBytes + 1_000 } });
 
-    const told: MoveProgress[] = [];
-    const result = await moveToPostgres({ folder, durable: false, onProgress: (each) => told.push(each) });
+    const reported: MoveProgress[] = [];
+    const result = await moveToPostgres({
+      folder,
+      durable: false,
+      onProgress: (each) => reported.push(each),
+    });
     expect(result).toMatchObject({ moved: true, kept: join(folder, "database.pglite") });
-    expect(told).toContainEqual({ phase: "checking", table: "conversation", rows: 120, of: 120 });
+    expect(reported).toContainEqual({ phase: "checking", table: "conversation", rows: 120, of: 120 });
     expect(readdirSync(folder).sort()).toEqual(["database.pglite", "postgres"]);
     const after = await openEmbedded({ folder, durable: false });
     expect(after.engine).toBe("postgres");
     expect(await readAll(after)).toEqual(since);
-    // Numbers go on from where they were.
+    // Numbers continue from where they were.
     await after.store.heartbeat("n1", 60_000);
     await after.store.forOwner("ada").admit(admissionOf("new"));
     expect((await after.store.examine({ fix: false })).filter(({ level }) => level === "error")).toEqual([]);
@@ -151,7 +155,7 @@ describe.skipIf("reason" in older)("a store of an older PostgreSQL", () => {
   it("is refused with the way forward, which moves it", async () => {
     if ("reason" in older) return;
     const folder = join(base, "older");
-    // As another user, PostgreSQL before 16 must get back to the folder by its path.
+    // As another user, PostgreSQL before 16 must be able to enter the folder by its path.
     mkdirSync(folder, { mode: 0o711 });
     const before = await openPrivate({ folder, durable: false }, older);
     await fill(before, 3);
@@ -159,7 +163,7 @@ describe.skipIf("reason" in older)("a store of an older PostgreSQL", () => {
     await before.store.close();
     await expect(openEmbedded({ folder })).rejects.toThrow(/PostgreSQL 15.*parley migrate --to postgres/);
 
-    // Programs that are not there leave everything as it was.
+    // Missing programs leave everything as it was.
     await expect(moveToPostgres({ folder, olderBin: join(base, "nowhere") })).rejects.toThrow(
       /written by PostgreSQL 15, which is needed to read it: .*does not run here/,
     );
@@ -169,7 +173,7 @@ describe.skipIf("reason" in older)("a store of an older PostgreSQL", () => {
     expect(await readAll(after)).toEqual(content);
     await after.store.close();
 
-    // Killed between the two renames: the next one to open it finishes.
+    // Killed between the two renames: the next process that opens it finishes.
     mkdirSync(join(folder, "moving"));
     renameSync(join(folder, "postgres"), join(folder, "moving", "postgres"));
     writeFileSync(join(folder, "moving", "checked"), "");
@@ -180,7 +184,7 @@ describe.skipIf("reason" in older)("a store of an older PostgreSQL", () => {
   });
 });
 
-/** A process that moves a store, and says when the first table of messages is being copied. */
+/** Starts a process that moves a store, and prints when the first table of messages is being copied. */
 function mover(folder: string): { readonly child: ChildProcess; readonly copying: Promise<void> } {
   const script = `
     const { moveToPostgres } = await import(${JSON.stringify(pathToFileURL(builtFile("embedded/index.js")).href)});

@@ -24,14 +24,14 @@ import { stopServer } from "../private-postgres/stop-server.js";
 import { copyTables, type MoveProgress, type TableSpace } from "./copy-tables.js";
 import { finishMove, movedMark, movingFolder } from "./finish-move.js";
 
-/** Which store is moved. */
+/** Options of a move: the store, and the programs. */
 export interface MoveOptions {
   readonly folder: string;
   /** The schema of the database that holds the tables. Default `parley`. */
   readonly schema?: string;
-  /** Whether commits of the copy wait for the disk. Default true. */
+  /** True (the default) if commits of the copy wait for the disk. */
   readonly durable?: boolean;
-  /** The folder with the programs of the older PostgreSQL that wrote the store. Default: Debian's place for them. */
+  /** Folder with the programs of the older PostgreSQL that wrote the store. Default: Debian's place for them. */
   readonly olderBin?: string;
   readonly onProgress?: (progress: MoveProgress) => void;
 }
@@ -42,14 +42,14 @@ export type MoveResult =
       readonly moved: true;
       readonly tables: number;
       readonly rows: number;
-      /** Where the files from before are kept. */
+      /** Path at which the previous files are kept. */
       readonly kept: string;
     }
   | { readonly moved: false };
 
-/** A store that is read, which nobody else has open. */
+/** A store that is read, and that no other process has open. */
 interface Source extends TableSpace {
-  /** Where its files lie, and where they are kept afterwards. */
+  /** Path of its files, and the path at which they are kept afterwards. */
   readonly place: string;
   readonly kept: string;
   /** Closes it, and frees the folder when `then` is done. */
@@ -57,11 +57,11 @@ interface Source extends TableSpace {
 }
 
 /**
- * Moves the store in a folder to the private PostgreSQL that new folders have: from PGlite, or from an older major version
- * of PostgreSQL. Nobody else may have the store open.
+ * Moves the store in a folder to the private PostgreSQL that new folders have: from PGlite, or from an older major
+ * version of PostgreSQL. No other process may have the store open.
  *
- * The copy is made beside the original and compared with it, row by row. Only then it takes its place; until then the
- * original is what is opened, and an attempt that was interrupted goes on where it was. The original is kept.
+ * The copy is made beside the original and compared with it, row by row. Only then it replaces the original; until then
+ * the original is opened, and an interrupted attempt continues where it was. The original is kept.
  */
 export async function moveToPostgres(options: MoveOptions): Promise<MoveResult> {
   const { folder, durable = true, onProgress } = options;
@@ -190,7 +190,7 @@ async function openOlderServer(options: MoveOptions, schema: string, lock: Folde
   }
 }
 
-/** Brings the schema of a database up. */
+/** Migrates the schema of a database. */
 async function migrated(url: string, schema: string): Promise<void> {
   const { store, wake } = openPostgres({ url, schema });
   try {
@@ -201,7 +201,7 @@ async function migrated(url: string, schema: string): Promise<void> {
   }
 }
 
-/** One connection without time limits: a table is compared in one statement, however large it is. */
+/** Opens one connection without time limits: a table is compared in one statement, however large it is. */
 async function connected(url: string): Promise<TableSpace & { close(): Promise<void> }> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -219,7 +219,7 @@ function required(found: PostgresBinaries | NoBinaries, what: string): PostgresB
   });
 }
 
-/** A name that nothing has yet: an earlier store may have been moved in the same folder. */
+/** Returns an unused name: an earlier store may have been moved in the same folder. */
 function unusedName(path: string): string {
   let name = path;
   for (let number = 2; existsSync(name); number += 1) name = `${path}.${number}`;

@@ -18,37 +18,37 @@ export interface Table {
 }
 
 /**
- * Rows of one batch: at first, at first where they hold pieces of files, and at most; and the characters that a batch may
- * come to.
+ * Rows of a batch: of the first one, of the first one with pieces of files, and at most; and characters of a batch at
+ * most.
  */
 const batch = { first: 100, firstPieces: 4, most: 2_000, characters: 8_000_000 };
 
-/** Written by each database for itself. */
+/** Tables that each database writes for itself. */
 const ownTables: readonly string[] = ["schema_migration"];
 
-/** Rows of the next batch, so that it comes to about as many characters as a batch may. */
+/** Returns the rows of the next batch, so that it has about as many characters as a batch may have. */
 export function nextSize(size: number, read: readonly ResultRow[]): number {
   const characters = read.reduce((sum, row) => sum + lengthOf(row), 0);
   const fitting = Math.floor((batch.characters * read.length) / Math.max(1, characters));
   return Math.max(1, Math.min(batch.most, size * 4, fitting));
 }
 
-/** Rows of the first batch of a table. */
+/** Returns the rows of the first batch of a table. */
 export function firstSize({ columns }: Table): number {
   return columns.some(({ type }) => type === "bytea") ? batch.firstPieces : batch.first;
 }
 
-/** The columns of a select whose rows `insertion` takes. */
+/** Returns the columns of a select whose rows `insertion` takes. */
 export function selectedColumns({ columns }: Table): string {
   return columns.map((column, index) => `${textOf(column)} AS c${index}`).join(", ");
 }
 
-/** The key of the last of these rows. */
+/** Returns the key of the last of these rows. */
 export function lastKey(table: Table, read: readonly ResultRow[]): (string | null)[] {
   return table.key.map((column) => textAt(read.at(-1), table.columns.indexOf(column)));
 }
 
-/** Inserts rows that were read with `readRows`. With `free`, rules between tables are not checked, which needs a superuser. */
+/** Inserts rows that were read with `readRows`. With `free`, foreign keys are not checked, which needs a superuser. */
 export function insertion(
   table: Table,
   place: string,
@@ -61,7 +61,7 @@ export function insertion(
   const arrays = given.map((_, index) => `$${index + 1}::text[]`).join(", ");
   const from = `unnest(${arrays}) AS given(${given.join(", ")})`;
   return {
-    // One statement is one transaction. Rules between tables hold when all of them are copied.
+    // One statement is one transaction. Foreign keys hold when all tables are copied.
     text: options.free
       ? `WITH free AS MATERIALIZED (SELECT set_config('session_replication_role', 'replica', true))
       INSERT INTO ${place} (${names}) SELECT ${values} FROM free, ${from}`
@@ -77,7 +77,7 @@ function replacement(table: Table): string {
   return `ON CONFLICT (${key}) DO ${changes === "" ? "NOTHING" : `UPDATE SET ${changes}`}`;
 }
 
-/** The tables of a schema with their columns and keys, as the database has them. */
+/** Reads the tables of a schema with their columns and keys, as the database has them. */
 export async function readTables(space: TableSpace, schema: string): Promise<Table[]> {
   const rows = await space.query({
     text: `SELECT c.relname::text AS "table", a.attname::text AS name,
@@ -108,7 +108,7 @@ export async function readTables(space: TableSpace, schema: string): Promise<Tab
   });
 }
 
-/** A column as a text from which every PostgreSQL reads the same value, whatever its session's settings are. */
+/** Returns a column as a text from which every PostgreSQL reads the same value, with any settings of its session. */
 export function textOf({ name, type }: Column): string {
   if (type === "timestamp with time zone") {
     return `to_char(t."${name}" AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') || '+00'`;
@@ -117,7 +117,7 @@ export function textOf({ name, type }: Column): string {
   return `t."${name}"::text`;
 }
 
-/** The key as a list of columns of `t`. */
+/** Returns the key as a list of columns of `t`. */
 export function keyList({ key }: Table): string {
   return key.map(({ name }) => `t."${name}"`).join(", ");
 }

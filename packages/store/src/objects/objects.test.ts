@@ -19,13 +19,13 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 let places = 0;
-/** A part of the bucket of its own. */
+/** Opens a separate part of the bucket. */
 function newPlace(options: Partial<S3Options> = {}): ObjectPlace {
   places += 1;
   return openS3({ ...server.options, prefix: `test-${places}/`, ...options });
 }
 
-/** The keys in a place, without the part that names their store. */
+/** Lists the keys in a place, without the part that names their store. */
 async function keysIn(place: ObjectPlace): Promise<string[]> {
   const keys: string[] = [];
   for await (const key of place.list("")) keys.push(key.replace(/^[0-9a-f-]{36}\//, ""));

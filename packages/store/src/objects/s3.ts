@@ -3,7 +3,7 @@ import { type ResilienceProfile, resilientFetch } from "@parley/http";
 import type { ObjectPlace } from "./object-place.js";
 import { signRequest } from "./sign-request.js";
 
-/** A bucket that speaks the S3 API. */
+/** A bucket with the S3 API. */
 export interface S3Options {
   readonly bucket: string;
   /** Default: `us-east-1`. */
@@ -13,9 +13,9 @@ export interface S3Options {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
   readonly sessionToken?: string | undefined;
-  /** Stands before all keys, so that several stores can share a bucket. Default: `parley/`. */
+  /** Prefix of all keys, so that several stores can share a bucket. Default: `parley/`. */
   readonly prefix?: string | undefined;
-  /** True: the bucket is the first part of the path, not of the host's name. Default: true where `endpoint` is given. */
+  /** True: the bucket is the first part of the path, not of the host's name. Default: true if `endpoint` is given. */
   readonly pathStyle?: boolean | undefined;
 }
 
@@ -25,7 +25,7 @@ const resilience: ResilienceProfile = {
   overallTimeoutMs: 60_000,
 };
 
-/** Opens a bucket as a place for objects. Nothing is sent yet. `invalid_request` where an option cannot be right. */
+/** Opens a bucket as a place for objects. Nothing is sent yet. `invalid_request` if an option cannot be right. */
 export function openS3(options: S3Options): ObjectPlace {
   const { bucket, region = "us-east-1", accessKeyId, secretAccessKey, sessionToken } = options;
   const { prefix = "parley/" } = options;
@@ -73,7 +73,7 @@ export function openS3(options: S3Options): ObjectPlace {
       const response = await request("GET", `/${prefix}${name}`, { headers });
       if (response.status === 404) {
         const text = await response.text();
-        // A bucket that is not there is no answer about an object in it.
+        // A missing bucket says nothing about an object in it.
         if (text.includes("NoSuchBucket")) throw refusal(404, text);
         return null;
       }
@@ -82,7 +82,7 @@ export function openS3(options: S3Options): ObjectPlace {
         return null;
       }
       const bytes = new Uint8Array(await response.arrayBuffer());
-      // A server may send all of it.
+      // A server may send the whole object.
       return response.status === 206 ? bytes : bytes.slice(offset, offset + length);
     },
     async remove(name) {
@@ -120,7 +120,7 @@ function encode(text: string): string {
   );
 }
 
-/** A text of XML, of which these entities and numbers of characters are all that is escaped. */
+/** Decodes a text of XML, which escapes only these entities and character numbers. */
 function fromXml(text: string): string {
   const named: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
   return text.replace(/&(?:#(\d+)|#x([0-9a-fA-F]+)|(\w+));/g, (whole, decimal, hex, name) => {
@@ -133,7 +133,7 @@ async function drained(response: Response): Promise<void> {
   await response.arrayBuffer();
 }
 
-/** States which of its codes the object store refused with. The rest of its answer may hold what was sent. */
+/** Creates the error with the code of the object store's refusal. The rest of its answer may hold what was sent. */
 function refusal(status: number, text: string): ParleyError {
   const code = /<Code>([A-Za-z]{1,60})<\/Code>/.exec(text)?.[1] ?? `status ${status}`;
   const isFinal = status === 403 || status === 404 || status === 400 || status === 301;

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { signRequest } from "./sign-request.js";
 
-/** From the documentation of Signature Version 4 for S3. */
+/** Example from the documentation of Signature Version 4 for S3. */
 const key = {
   accessKeyId: "AKIAIOSFODNN7EXAMPLE",
   secretAccessKey: "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",

@@ -4,7 +4,7 @@ import { createHash, createHmac } from "node:crypto";
 export interface SigningKey {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
-  /** For credentials that are valid for a time. */
+  /** Token of temporary credentials. */
   readonly sessionToken?: string | undefined;
   readonly region: string;
 }

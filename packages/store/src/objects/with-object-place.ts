@@ -4,17 +4,17 @@ import type { LogStore, LogStoreRoot, RemovedBlob } from "@parley/core/ports";
 import type { Finding } from "@parley/wire";
 import type { ObjectPlace } from "./object-place.js";
 
-/** Blobs that are removed, or asked for, at once; and objects that are removed in parallel. */
+/** Blobs that are removed, or checked, at once; and objects that are removed in parallel. */
 const pace = { blobs: 50, known: 1_000, sideBySide: 8 };
 
 /**
- * A store whose files are objects elsewhere. Names, references, sizes and quotas stay in the store itself; an object holds a
- * piece of bytes, under the number of the bytes, which is never given again: what removes an object cannot hit a later
- * upload of the same bytes. Files that the store has itself from before are read as they are.
+ * Returns a store whose files are objects elsewhere. Names, references, sizes and quotas stay in the store itself; an
+ * object holds a piece of bytes, under the number of the bytes, which is never used again: a removal of an object
+ * cannot hit a later upload of the same bytes. Files that the store has itself from before are read as they are.
  *
- * A piece is counted in the store before it is put into its place, and an upload is finished after all of them are. Objects
- * are removed after the transaction that removed the bytes, from a list that it wrote: whoever dies in between leaves them to
- * the next collection.
+ * A piece is counted in the store before it is put into its place, and an upload is finished after all of them are.
+ * Objects are removed after the transaction that removed the bytes, from a list that it wrote: if the process dies in
+ * between, the next collection removes them.
  */
 export function withObjectPlace(root: LogStoreRoot, shared: ObjectPlace): LogStoreRoot {
   const place = ofStore(root, shared);
@@ -32,7 +32,7 @@ export function withObjectPlace(root: LogStoreRoot, shared: ObjectPlace): LogSto
   };
 }
 
-/** The part of a place that is this store's own: several may be given the same one, and number their bytes alike. */
+/** Returns this store's part of a place: several stores may use the same one, and number their bytes alike. */
 function ofStore(root: LogStoreRoot, shared: ObjectPlace): ObjectPlace {
   let prefix: Promise<string> | undefined;
   const own = async (key: string) => {
@@ -76,7 +76,7 @@ function ownerStore(store: LogStore, place: ObjectPlace): LogStore {
   };
 }
 
-/** The key of a piece. */
+/** Returns the key of a piece. */
 function keyOf(blob: number, n: number): string {
   return `${blob}/${n}`;
 }
@@ -105,7 +105,7 @@ async function removeKeys(place: ObjectPlace, keys: readonly string[]): Promise<
   await Promise.all(Array.from({ length: pace.sideBySide }, worker));
 }
 
-/** Objects of bytes that the store does not have, as an upload leaves one whose node slept longer than it might. */
+/** Finds objects of bytes that the store does not have, left by an upload whose node slept for too long. */
 async function objectFinding(root: LogStoreRoot, place: ObjectPlace, fix: boolean): Promise<Finding> {
   let objects = 0;
   let orphans = 0;

@@ -7,8 +7,9 @@ import { lockForChange, nowMs, touched } from "./turns/head.js";
 
 /**
  * Appends rows of one conversation in one round trip: the lock, then one statement that checks everything under it and
- * writes everything or nothing. Returns false where it wrote nothing, because a row has files, a turn is open, an id is
- * used already (here, elsewhere or by another owner) or the conversation is unknown: `appendRows` then decides step by step.
+ * writes everything or nothing. Returns false if it wrote nothing, because a row has files, a turn is open, an id is
+ * used already (here, elsewhere or by another owner) or the conversation is unknown: `appendRows` then decides step by
+ * step.
  */
 export async function appendAtOnce(
   store: StoreContext,

@@ -102,8 +102,8 @@ export async function listConversations(
 }
 
 /**
- * Rows outside turns, sealed at once; beside a running turn nobody else writes. Heads are locked in the order of ids,
- * and everything is checked before the first row, so that a refusal leaves nothing behind.
+ * Appends rows outside turns, sealed at once; no other writer appends while a turn runs. Heads are locked in the order
+ * of ids, and everything is checked before the first row, so that a refusal leaves nothing behind.
  */
 export async function appendMessages(
   store: StoreContext,
@@ -171,7 +171,7 @@ export async function appendRows(
   }
 }
 
-/** Where ids of messages are used already: in this log, its own rows or inherited ones, or in another of the owner. */
+/** Finds the message ids that are used already: in this log (own or inherited rows) or in another one of the owner. */
 async function usedIds(
   connection: Connection,
   owner: string,

@@ -4,7 +4,7 @@ import { messageColumns, messagesOf, readMessage } from "../message-row.js";
 import type { StoreContext } from "../store-context.js";
 
 const rowsAtOnce = 1_000;
-/** How many conversations a finding names. */
+/** Conversations that a finding names at most. */
 const mostNamed = 5;
 
 /** The logs with a problem, by number. */
@@ -18,16 +18,16 @@ interface Problems {
 interface Walk {
   readonly log: number;
   lastSeq: number;
-  /** What the head says, as of the newest row that was read; undefined for a log without a name. */
+  /** Seq that the head has, as of the newest row that was read; undefined for a log without a name. */
   headSeq: number | undefined;
   /** Calls that no result has answered, with the ordinal of their turn. */
   readonly open: Map<string, number>;
 }
 
 /**
- * Reads all logs in the order of their key, a thousand rows at a time, of which only places and calls come back.
- * Rows are never changed and only added behind the last one, so a walk that takes its time sees every log as it was
- * at some moment. A log that is removed meanwhile may look cut; what is not there any more in the end is no finding.
+ * Reads all logs in the order of their key, a thousand rows at a time, of which only places and calls are returned.
+ * Rows are never changed and only added behind the last one, so a slow walk sees every log as it was at some moment. A
+ * log that is removed meanwhile may look cut; logs that no longer exist at the end are no finding.
  */
 export async function examineLog(store: StoreContext): Promise<Finding[]> {
   const { database } = store;
@@ -92,7 +92,7 @@ async function step(database: Database, walk: Walk, row: ResultRow, problems: Pr
   }
 }
 
-/** Messages of other writers may stand for more parts than they have: those are read as a reader would. */
+/** Messages of other writers may represent more parts than they have: those are read as a reader would. */
 async function isCounted(database: Database, { log }: Walk, firstSeq: number): Promise<boolean> {
   const [row] = await database.query({
     text: `SELECT ${messageColumns} FROM parley.conversation_message m WHERE m.log = $1 AND m.first_seq = $2`,
@@ -115,7 +115,7 @@ async function leave(database: Database, walk: Walk | undefined, problems: Probl
   if (sealed.length > 0) problems.unanswered.add(walk.log);
 }
 
-/** Conversations whose head counts seqs of which there is no row at all. */
+/** Finds conversations whose head counts seqs that have no rows. */
 async function emptyLogs(database: Database): Promise<number[]> {
   const rows = await database.query({
     text: `SELECT h.log::float8 AS log FROM parley.conversation_head h JOIN parley.conversation c ON c.log = h.log
@@ -125,7 +125,7 @@ async function emptyLogs(database: Database): Promise<number[]> {
   return rows.map((row) => Number(row.log));
 }
 
-/** The ids of those logs that are still there. */
+/** Returns the ids of those logs that still exist. */
 async function living(database: Database, logs: ReadonlySet<number>): Promise<string[]> {
   if (logs.size === 0) return [];
   const rows = await database.query({

@@ -5,18 +5,18 @@ import { examineLog } from "./examine-log.js";
 import { fileFinding } from "./files/examine-files.js";
 import { indexAll, unindexedConversations } from "./searching/index-search.js";
 
-/** A turn that has been open for longer than this is worth a look, whoever holds it. */
+/** A turn that has been open for longer than this is reported, whichever node holds it. */
 const longTurnMinutes = 120;
-/** As many conversations may be missing in the search index without a warning. */
+/** Conversations that may be missing in the search index without a warning. */
 const mostUnindexed = 100;
-/** A delivery that has been due for longer is made by nobody. */
+/** A delivery that has been due for longer than this is not being made by any node. */
 const overdueMinutes = 10;
-/** How many rows of the journal one statement takes away. */
+/** Rows of the journal that one statement removes. */
 const journalRowsAtOnce = 10_000;
 
 /**
- * The doctor's look at the database. Each area is asked for with statements that an index answers, or that look at
- * small tables; the log alone is read as a whole, piece by piece.
+ * Examines the database for the doctor. Each area is read with statements that an index answers, or that read small
+ * tables; only the log is read completely, in pieces.
  */
 export async function examine(store: StoreContext, options: { fix: boolean }): Promise<Finding[]> {
   const { schema } = await checkSchema(store.database, store.schema);
@@ -149,7 +149,7 @@ FROM lease`,
   ];
 }
 
-/** Rows of the journal whose turn is not the open one of its conversation: nobody will ever read them. */
+/** Finds rows of the journal whose turn is not the open one of its conversation: they will never be read. */
 async function journalFinding(store: StoreContext, fix: boolean): Promise<Finding> {
   const stray = `FROM parley.turn_journal j WHERE NOT EXISTS (
     SELECT FROM parley.conversation_head h
@@ -161,7 +161,7 @@ async function journalFinding(store: StoreContext, fix: boolean): Promise<Findin
   if (found === 0) {
     return { area: "journal", level: "ok", message: "The journal holds rows of open turns only" };
   }
-  // A journal's row is written under the lock of its open turn, so a stray one can never become another's.
+  // A journal row is written under the lock of its open turn, so a stray one can never belong to another turn.
   for (let taken = fix ? journalRowsAtOnce : 0; taken >= journalRowsAtOnce; ) {
     const rows = await store.database.query({
       text: `DELETE FROM parley.turn_journal g
@@ -180,7 +180,10 @@ async function journalFinding(store: StoreContext, fix: boolean): Promise<Findin
   };
 }
 
-/** How far the search index is behind the log. A few conversations are no finding: they are added within seconds. */
+/**
+ * Reports how far the search index is behind the log. A few conversations are no finding: they are added within
+ * seconds.
+ */
 async function searchFinding(store: StoreContext, fix: boolean): Promise<Finding> {
   const { conversations, owners } = await unindexedConversations(store);
   const count = `${conversations} conversations of ${owners} owners`;
@@ -216,7 +219,7 @@ FROM parley.queued_message q JOIN parley.conversation c ON c.log = q.log AND c.q
   };
 }
 
-/** Endpoints that are gone, deliveries that were given up, and what nobody delivers. */
+/** Reports endpoints that are gone, deliveries that were given up, and due ones that no node delivers. */
 async function webhookFinding(store: StoreContext): Promise<Finding> {
   const [row] = await store.database.query({
     text: `

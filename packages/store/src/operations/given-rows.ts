@@ -2,16 +2,16 @@ import type { StatementValue } from "../database.js";
 import { messageIs } from "../id-key.js";
 import { type MessageRow, rowLists, rowsById } from "../message-row.js";
 
-/** How a statement is given the rows of a call: a single one, which most calls have, as values, else as lists. */
+/** Form in which a statement receives the rows of a call: a single row (most calls) as values, several as lists. */
 export type RowForm = "row" | "rows";
 
 /**
- * Rows as the parameters of a statement of `givenTexts`. A row of its own needs no list to be written, read and taken
- * apart, and a third fewer steps in the plan, which the server sets up for each call.
+ * Converts rows to the parameters of a statement of `givenTexts`. A single row needs no list to be written, read and
+ * unnested, and a third fewer steps in the plan, which the server sets up for each call.
  */
 export function givenRows(rows: readonly MessageRow[]): {
   form: RowForm;
-  /** How many seqs they take. */
+  /** Number of seqs that they take. */
   total: number;
   values: readonly StatementValue[];
 } {
@@ -26,7 +26,7 @@ export function givenRows(rows: readonly MessageRow[]): {
   };
 }
 
-/** The pieces of a statement that writes given rows. */
+/** Pieces of a statement that writes given rows. */
 interface Given {
   /** Selects those of the rows that are in the log already. */
   readonly present: string;
@@ -37,8 +37,8 @@ interface Given {
 }
 
 /**
- * A statement in both forms. Its rows are the parameters from `first` on; `log` names the log, `step` is the mark of the
- * step and `total` how many seqs the rows take.
+ * Returns a statement in both forms. Its rows are the parameters from `first` on; `log` names the log, `step` is the
+ * mark of the step and `total` the number of seqs that the rows take.
  */
 export function givenTexts(
   first: number,

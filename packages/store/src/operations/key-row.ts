@@ -6,7 +6,7 @@ import { originalText } from "../stored-text.js";
 export const keyColumns = `k.id, k.owner, k.hash, k.prefix, array_to_json(k.scopes)::text AS scopes,
   date_part('epoch', k.created_at) * 1000 AS created_ms, date_part('epoch', k.last_used_at) * 1000 AS used_ms`;
 
-/** The key that a row holds. */
+/** Returns the key that a row holds. */
 export function keyOf(row: Record<string, unknown>): ApiKeyRecord {
   return {
     id: originalText(String(row.id)),

@@ -5,7 +5,7 @@ import { keyColumns, keyOf } from "./key-row.js";
 import { addLogin, findLogin, removeLogins, touchLogin } from "./logins.js";
 import { invalid } from "./refusals.js";
 
-/** Keys are few and asked for by their hash, which has an index. */
+/** Stores keys. They are few and looked up by their hash, which has an index. */
 export function keyStore(store: StoreContext): KeyStore {
   return {
     add: (key) => addKey(store, key),
@@ -21,7 +21,9 @@ export function keyStore(store: StoreContext): KeyStore {
   };
 }
 
-/** The same key again meets its own row; another one with its id or hash meets a row that is not its own. */
+/**
+ * Adds a key. The same key again finds its own row; another one with its id or hash finds a row that is not its own.
+ */
 async function addKey(store: StoreContext, key: ApiKeyRecord): Promise<void> {
   const { id, hash } = key;
   const [made] = await store.database.query({
@@ -59,7 +61,7 @@ async function findKey(store: StoreContext, hash: string): Promise<ApiKeyRecord 
   return row === undefined ? null : keyOf(row);
 }
 
-/** Lists as they are sent. A server asks about the same lists again and again, of thousands of connections. */
+/** Lists as they are sent. A server passes the same lists again and again, for thousands of connections. */
 const sentLists = new WeakMap<readonly string[], string>();
 
 function sentList(hashes: readonly string[]): string {
@@ -68,7 +70,7 @@ function sentList(hashes: readonly string[]): string {
   return sent;
 }
 
-/** One statement for however many there are. What it returns is mostly nothing. */
+/** Finds keys that are gone, by one statement for any number. It usually returns nothing. */
 async function findGone(store: StoreContext, query: KeysInUse & { readonly at: number }): Promise<KeysInUse> {
   const rows = await store.database.query({
     name: "find_gone_keys",

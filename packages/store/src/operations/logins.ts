@@ -4,7 +4,10 @@ import { originalText, storedText } from "../stored-text.js";
 import { keyColumns, keyOf } from "./key-row.js";
 import { invalid } from "./refusals.js";
 
-/** The same login again meets its own row. The key is locked, so that it cannot go in between without its login. */
+/**
+ * Adds a login. The same login again finds its own row. The key is locked, so that it cannot be removed in between
+ * without its login.
+ */
 export async function addLogin(store: StoreContext, login: LoginRecord): Promise<void> {
   const { id, keyId, hash } = login;
   const [made] = await store.database.query({

@@ -1,9 +1,9 @@
 import type { Statement } from "../database.js";
 
 /**
- * Numbers are taken by statements of their own and kept for the transaction in a setting, from where the statement that
+ * Numbers are taken by separate statements and kept for the transaction in a setting, from which the statement that
  * writes reads them in the same round trip: a write calls no volatile function, so that an engine which distributes the
- * schema can send it on as it is. A write without the statement before it fails: the setting is empty.
+ * schema can forward it unchanged. A write without the statement before it fails: the setting is empty.
  */
 const change = "parley_transaction.change";
 const log = "parley_transaction.log";
@@ -19,21 +19,23 @@ export const logNumber = `current_setting('${log}')::int8`;
 export const blobNumber = `current_setting('${blob}')::int8`;
 
 /**
- * Takes the number of a change of this owner, under a shared advisory lock that names a lower bound of it: whoever reads
- * the changes asks which locks are held, and leaves out what they may still bring. See `settled-change.ts`.
+ * Takes the number of a change of this owner, under a shared advisory lock that names a lower bound of it: a reader of
+ * the changes checks which locks are held, and leaves out what they may still bring. See `settled-change.ts`.
  */
 export function takeChangeNumber(owner: string): Statement {
   return { name: "take_change_number", text: `SELECT ${takenChange("$1")} AS taken`, values: [owner] };
 }
 
-/** The expression that does it, for a statement that also takes the lock of the conversation before. */
+/** Returns the expression that does it, for a statement that also takes the lock of the conversation before. */
 export function takenChange(owner: string): string {
   return `set_config('${change}', (CASE WHEN pg_advisory_xact_lock_shared(${changeLock(owner)},
   (SELECT last_value FROM parley.conversation_change)::bit(32)::int4) IS NOT NULL
   THEN nextval('parley.conversation_change') END)::text, true)`;
 }
 
-/** The first key of the advisory locks of an owner's changes. Two schemas of one database have other ones. */
+/**
+ * Returns the first key of the advisory locks of an owner's changes. Two schemas of one database have different ones.
+ */
 export function changeLock(owner: string): string {
   return `hashtext('parley.' || ${owner})`;
 }

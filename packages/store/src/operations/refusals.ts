@@ -12,7 +12,7 @@ export function staleFence(conversationId: string, turnId: string): ParleyError 
   return new ParleyError("stale_fence", undefined, { details: { conversationId, turnId } });
 }
 
-/** The conversation is held: by its open turn, or by a compaction. */
+/** Creates the refusal of a conversation that is held: by its open turn, or by a compaction. */
 export function turnActive(
   head: {
     readonly conversationId: string;
@@ -41,7 +41,7 @@ export function messageConflict(messageId: string, message?: string): ParleyErro
   return new ParleyError("message_conflict", message, { details: { messageId } });
 }
 
-/** Refuses a time that is none: a database would keep another one. */
+/** Refuses an invalid time: a database would keep another one. */
 export function checkCreatedAt(message: { readonly id: string; readonly createdAt: unknown }): void {
   const { id, createdAt } = message;
   if (createdAt === undefined || !Number.isNaN(new Date(createdAt as Date).getTime())) return;

@@ -13,7 +13,7 @@ import { originalJson, originalText, storedJson, storedText } from "../stored-te
 import { invalid } from "./refusals.js";
 import { nowMs } from "./turns/head.js";
 
-/** Secrets are few, and found by their whole name. */
+/** Stores secrets. They are few, and found by their whole name. */
 export function secretStore(store: StoreContext): SecretStore {
   return {
     get: (name) => getSecret(store, name),
@@ -31,7 +31,7 @@ const ms = (column: string) => `date_part('epoch', ${column}) * 1000`;
 const recordColumns = `owner, kind, name, facts::text AS facts, version, ${ms("created_at")} AS created_ms,
   ${ms("changed_at")} AS changed_ms`;
 
-/** An empty owner stands for the installation, which has none. */
+/** Returns the stored text of an owner: empty for the installation, which has none. */
 function ownerText(owner: string | undefined): string {
   if (owner === "") throw invalid("owner: must not be empty");
   return storedText(owner ?? "");
@@ -100,7 +100,7 @@ async function putSecret(store: StoreContext, change: SecretChange): Promise<str
   return changed === undefined ? null : version;
 }
 
-/** The old row is locked first, so that nobody changes it between its copy and its removal. */
+/** Locks the old row first, so that no transaction changes it between its copy and its removal. */
 function renameSecret(
   store: StoreContext,
   inForce: readonly string[],
@@ -142,8 +142,8 @@ async function removeSecret(store: StoreContext, name: SecretName, version?: str
 }
 
 /**
- * Any connection can take and give back a hold, so it works behind a transaction pooler, where a lock of a session does
- * not.
+ * Takes a hold. Any connection can take and release one, so it works behind a transaction pooler, where a session lock
+ * does not.
  */
 async function holdSecret(store: StoreContext, hold: SecretHold & { leaseMs: number }): Promise<number> {
   const named = nameValues(hold);

@@ -6,23 +6,23 @@ import type { MigrationProgress } from "../migration/migrations.js";
 /** A method of the store, called across the thread: everything in it survives a structured clone. */
 export interface Call {
   readonly id: number;
-  /** Whose store; absent for what a node needs. */
+  /** Owner of the store; absent for calls of a node. */
   readonly owner?: string;
   readonly method: string;
   readonly values: readonly unknown[];
 }
 
-/** The number of the answer that says that the database is open, or why it is not. Nobody calls for it. */
+/** Number of the answer that says that the database is open, or why it is not. No call has it. */
 export const openId = 0;
 
 export type Answer =
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly failure: Failure };
 
-/** What the thread sends: answers, how far a migration is, and once that it cannot be used any more. */
+/** Messages of the thread: answers, the progress of a migration, and once that it cannot be used any more. */
 export type ThreadMessage = Answer | { readonly migrating: MigrationProgress } | { readonly broken: Failure };
 
-/** A `ParleyError` as plain data: errors lose their own fields on the way. */
+/** A `ParleyError` as plain data: errors lose their own fields in a structured clone. */
 export interface Failure {
   readonly code: ErrorCode;
   readonly message: string;

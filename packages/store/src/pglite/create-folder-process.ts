@@ -1,4 +1,4 @@
-// Run by `create-folder.ts` in a process of its own: creates the database's files and ends.
+// Run by `create-folder.ts` in a separate process: creates the database's files and ends.
 import { writeSync } from "node:fs";
 import { PGlite } from "@electric-sql/pglite";
 import { DurableNodeFS, startParams } from "./durable-node-fs.js";
@@ -8,7 +8,7 @@ if (folder === undefined) throw new Error("the folder to create is missing");
 const fs = new DurableNodeFS(folder, {
   onOperation() {},
   onDiskFailure(error) {
-    // At once: PGlite may spin for ever after it.
+    // Synchronously: PGlite may spin forever after it.
     writeSync(process.stderr.fd, `${error.message}\n`);
     process.exit(1);
   },

@@ -7,15 +7,15 @@ import { ParleyError } from "@parley/core/errors";
 import { builtFile } from "../built-file.js";
 import { checkSpace } from "../folder/disk-space.js";
 
-/** Where the database lies in a store's folder. */
+/** Returns the database's folder in a store's folder. */
 export function databaseFolder(folder: string): string {
   return join(folder, "database");
 }
 
 /**
- * Makes the database's files, once. A short-lived process does it: creating them takes 800 MB of memory that a
- * long-lived one would keep. The files are made beside their place and moved there when they are whole, so that a
- * crash leaves no half a database.
+ * Creates the database's files, once. A short-lived process does it: creating them takes 800 MB of memory that a
+ * long-lived one would keep. The files are created beside their place and moved there when they are complete, so that a
+ * crash leaves no partial database.
  */
 export async function createDatabaseFolder(folder: string): Promise<void> {
   const target = databaseFolder(folder);

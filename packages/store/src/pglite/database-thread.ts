@@ -7,10 +7,10 @@ import { type Answer, type Call, fromFailure, openId, type ThreadMessage } from 
 import { verbOf } from "./verbs.js";
 import type { WorkerOptions } from "./worker.js";
 
-/** How often a thread that owes answers is looked at. Ticks are counted, not time: a process may sleep. */
+/** Interval between checks of a thread that owes answers. Ticks are counted, not time: a process may sleep. */
 const tickMs = 1_000;
 
-/** What a thread is started with. */
+/** Options that a thread is started with. */
 export interface ThreadOptions extends Omit<WorkerOptions, "progress"> {
   /** Called while the rows of an older version are copied. */
   readonly onMigration?: ((progress: MigrationProgress) => void) | undefined;
@@ -23,10 +23,11 @@ interface Waiting {
 }
 
 /**
- * One run of the database's thread, and the calls that are sent to it. One message there, one back, matched by number.
+ * One run of the database's thread, and the calls that are sent to it. Each call is one message to the thread and one
+ * back, matched by number.
  *
- * A thread ends once, for one reason: it was asked to, it crashed, its file system failed, or it made no progress for
- * longer than the verbs under way allow. From then on every call is refused with that reason, also those under way,
+ * A thread ends once, for one reason: it was closed, it crashed, its file system failed, or it made no progress for
+ * longer than the running verbs allow. From then on every call is refused with that reason, including the running ones,
  * whose outcome is unknown.
  */
 export class DatabaseThread {
@@ -78,7 +79,7 @@ export class DatabaseThread {
     try {
       this.#worker.postMessage(call);
     } catch (error) {
-      // What cannot be cloned cannot be stored either.
+      // A value that cannot be cloned cannot be stored either.
       this.#waiting
         .get(call.id)
         ?.reject(new ParleyError("invalid_request", "The value cannot be stored", { cause: error }));
@@ -87,7 +88,7 @@ export class DatabaseThread {
     return answer;
   }
 
-  /** Ends the thread at once, whatever it does. It is gone when `ended` resolves. */
+  /** Ends the thread at once, even if it is busy. It is gone when `ended` resolves. */
   end(reason: ParleyError): void {
     this.#refuse(reason);
     void this.#worker.terminate();

@@ -12,7 +12,7 @@ afterAll(() => rmSync(base, { recursive: true, force: true }));
 
 const commits = 50;
 
-/** Commits rows one by one in a process of its own, and counts how often the disk was waited for. */
+/** Commits rows one by one in a separate process, and counts the waits for the disk. */
 async function countSyncs(durable: boolean): Promise<number> {
   const script = `
     import fs from "node:fs";

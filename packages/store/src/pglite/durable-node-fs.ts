@@ -16,17 +16,17 @@ interface NodeFileOperations {
 /** Receives what happens to the database's files. */
 export interface FileObserver {
   onOperation(): void;
-  /** Called when the disk refuses an operation, with Node's error: PostgreSQL often cannot go on after that. */
+  /** Called when the disk refuses an operation, with Node's error: PostgreSQL often cannot continue after that. */
   onDiskFailure(error: NodeJS.ErrnoException): void;
 }
 
-/** Failures of the disk. All others, such as a missing file, are PostgreSQL's to expect. */
+/** Failures of the disk. PostgreSQL expects all others, such as a missing file. */
 const diskFailures: ReadonlySet<unknown> = new Set(["ENOSPC", "EDQUOT", "EFBIG", "EIO", "EROFS"]);
 
 /**
- * PGlite's folder on disk, with the one operation that it lacks: `fsync`. Without it a commit is safe from a crash of
- * the process, but not from a power cut. It reaches into PGlite's internals, so the version is pinned exactly and a
- * test counts the system calls.
+ * Stores PGlite's folder on disk, with the one operation that it lacks: `fsync`. Without it a commit is safe from a
+ * crash of the process, but not from a power cut. It reaches into PGlite's internals, so the version is pinned exactly
+ * and a test counts the system calls.
  */
 export class DurableNodeFS extends NodeFS {
   readonly #observer: FileObserver | undefined;
@@ -69,8 +69,8 @@ function observeFiles(files: NodeFileOperations, observer: FileObserver): void {
 }
 
 /**
- * PGlite's own start parameters with a small write-ahead log: it is cut back to `max_wal_size` at each checkpoint.
- * Durable: without the parameter that turns syncing off, and with a method that calls `fsync`.
+ * Returns PGlite's own start parameters with a small write-ahead log: it is cut back to `max_wal_size` at each
+ * checkpoint. Durable: without the parameter that turns syncing off, and with a method that calls `fsync`.
  */
 export function startParams(options: { readonly durable: boolean }): string[] {
   const { durable } = options;
@@ -78,7 +78,7 @@ export function startParams(options: { readonly durable: boolean }): string[] {
     ...PGlite.defaultStartParams.filter((parameter) => !durable || parameter !== "-F"),
     ...(durable ? ["-c", "wal_sync_method=fsync"] : []),
     ...["-c", "max_wal_size=64MB", "-c", "min_wal_size=32MB"],
-    // The memory of a process is taken whole, used or not, and files are in the system's cache besides.
+    // A process takes the whole buffer memory, used or not, and files are in the system's cache as well.
     ...["-c", "shared_buffers=8MB"],
   ];
 }

@@ -4,16 +4,17 @@ import { DatabaseThread, type ThreadOptions } from "./database-thread.js";
 
 /** Pauses before a new thread is started: the first, and the longest of those that double while it keeps failing. */
 const pauseMs = { first: 100, longest: 2_000 };
-/** A thread that ran this long was no failed attempt. */
+/** Running time after which a thread was no failed attempt. */
 const settledMs = 60_000;
 
 /**
  * The embedded database of this process, in a thread that is replaced when it ends by itself.
  *
- * A thread that is gone is as a process that was killed: what was acknowledged is in the write-ahead log, and the next
- * thread reads it from there. It is started when the old one is gone for certain and the disk has space. Until then
- * every call is refused at once with `store_unavailable` and the reason. Leases stay as they are: the node that holds
- * them runs on in this process, and keeps or loses them by its heartbeats, as with a server that was away.
+ * A thread that is gone is like a process that was killed: what was acknowledged is in the write-ahead log, and the
+ * next thread reads it from there. The next thread is started when the old one is certainly gone and the disk has
+ * space. Until then every call is refused at once with `store_unavailable` and the reason. Leases stay as they are: the
+ * node that holds them runs on in this process, and keeps or loses them by its heartbeats, as with a server that was
+ * unavailable.
  */
 export class EmbeddedDatabase {
   readonly #options: ThreadOptions;
@@ -31,7 +32,7 @@ export class EmbeddedDatabase {
     this.#thread = thread;
   }
 
-  /** Opens the database. Refuses where the disk has no space for that. */
+  /** Opens the database. Refuses if the disk has no space for that. */
   static async open(options: ThreadOptions): Promise<EmbeddedDatabase> {
     checkSpace(options.folder, "open");
     const thread = new DatabaseThread(options);
@@ -39,7 +40,7 @@ export class EmbeddedDatabase {
     try {
       database.#use(await thread.opened());
     } catch (error) {
-      // Why it was refused matters more than how the thread ended.
+      // The reason of the refusal matters more than the thread's own end.
       thread.end(toParleyError(error));
       await thread.ended;
       throw error;

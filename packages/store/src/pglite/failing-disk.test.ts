@@ -6,7 +6,7 @@ import { isParleyError } from "@parley/core/errors";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { openPglite } from "./index.js";
 
-/** Threads that were started, and that run. */
+/** Numbers of threads that were started, and that run. */
 const threads = vi.hoisted(() => ({ running: 0, started: 0 }));
 
 vi.mock("node:worker_threads", async (original) => {
@@ -85,7 +85,7 @@ async function recovered(): Promise<void> {
   }
 }
 
-/** Lets seconds of the watch pass until a call has come to its end: the thread may be late in getting stuck. */
+/** Lets seconds of the watch pass until a call has settled: the thread may be late in getting stuck. */
 async function passUntilSettled(call: Promise<unknown>): Promise<void> {
   let isSettled = false;
   const settle = () => {
@@ -101,7 +101,7 @@ async function passUntilSettled(call: Promise<unknown>): Promise<void> {
 beforeAll(async () => {
   base = mkdtempSync(join(tmpdir(), "parley-failing-"));
   process.env.PARLEY_TEST_DISK = join(base, "disk");
-  // The watch over the thread goes by intervals, which pass when a test says so.
+  // The watch over the thread uses intervals, which advance when a test says so.
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
   opened = await openPglite({ folder: join(base, "store"), durable: false });
   await opened.store.heartbeat("n1", 600_000);
@@ -142,7 +142,7 @@ describe("the embedded store", { timeout: 120_000 }, () => {
     await admit("afterwards");
     expect(threads.started).toBeGreaterThan(1);
     expect(threads.running).toBe(1);
-    // The node lived on in this process: nobody may claim its turns.
+    // The node continued in this process: no other node may claim its turns.
     await opened.store.heartbeat("n2", 600_000);
     expect(await opened.store.claimExpired("n2", 5)).toEqual([]);
   });

@@ -33,12 +33,12 @@ function forwarded(
   return Object.fromEntries(methods);
 }
 
-/** An owner's store of canonical messages as the main thread sees it. */
+/** Creates an owner's store of canonical messages for the main thread: every call is forwarded. */
 export function forwardedMemoryStore(database: Pick<EmbeddedDatabase, "call">, owner: string): MemoryStore {
   return forwarded(database, memoryVerbs, owner, memoryPrefix) as MemoryStore;
 }
 
-/** The store as the main thread sees it: the same port, every call forwarded. */
+/** Creates the store for the main thread: the same port, every call forwarded. */
 export function forwardedStore(
   database: Pick<EmbeddedDatabase, "call">,
   close: () => Promise<void>,

@@ -9,31 +9,31 @@ import { createLocalWake } from "./local-wake.js";
 
 export { folderIdentity } from "../folder/folder-identity.js";
 
-/** Where the embedded database lies, and how careful it is. */
+/** Options of the embedded database: its folder and its durability. */
 export interface PgliteOptions {
-  /** Where everything lies. Made if it is not there. */
+  /** Folder of all files. Created if it does not exist. */
   readonly folder: string;
   /** The schema of the database that holds the tables. Default `parley`. */
   readonly schema?: string;
   /** Called while the rows of an older version are copied: for logs. */
   readonly onMigration?: (progress: MigrationProgress) => void;
-  /** Whether a commit waits for the disk, so that a power cut loses nothing that was acknowledged. Default true. */
+  /** True (the default) if a commit waits for the disk, so that a power cut loses nothing that was acknowledged. */
   readonly durable?: boolean;
-  /** How often the database is tidied up while it is written to. Default: every ten minutes. */
+  /** Interval between vacuums while the database is written to. Default: every ten minutes. */
   readonly vacuumMs?: number;
 }
 
-/** The embedded store, and what belongs to it. */
+/** The embedded store and its parts. */
 export interface OpenedPglite {
   readonly store: LogStoreRoot;
   readonly wake: Wake;
-  /** Makes an owner's store of canonical messages, over the same log. Closed with the store. */
+  /** Creates an owner's store of canonical messages, over the same log. Closed with the store. */
   readonly memoryStore: (owner: string) => MemoryStore;
 }
 
 /**
  * Opens the embedded store, for one process. A second one is refused with an error that names the first. The schema is
- * brought up, and whatever turns a crash left open can be claimed at once: the folder's lock proves that nobody runs
+ * migrated, and turns that a crash left open can be claimed at once: the folder's lock proves that no process runs
  * them. A thread of the database that fails later is replaced, and then leases are left as they are.
  */
 export async function openPglite(options: PgliteOptions): Promise<OpenedPglite> {
@@ -57,7 +57,7 @@ export async function openPglite(options: PgliteOptions): Promise<OpenedPglite> 
     const opened = database;
     return { store, wake, memoryStore: (owner) => forwardedMemoryStore(opened, owner) };
   } catch (error) {
-    // Why it was refused matters more than how the database ended.
+    // The reason of the refusal matters more than the database's own end.
     await database?.close().catch(() => undefined);
     lock.release();
     throw error;

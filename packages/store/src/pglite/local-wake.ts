@@ -1,6 +1,6 @@
 import type { Wake, WakeKind } from "@parley/core/ports";
 
-/** Wakes within the process, which is all there is on an embedded database. Listeners run after the caller. */
+/** Creates a wake-up within the process, the only one on an embedded database. Listeners run after the caller. */
 export function createLocalWake(): Wake {
   const listeners = new Set<{ readonly hear: Parameters<Wake["listen"]>[0] }>();
   return {

@@ -4,14 +4,14 @@ import type { Connection, Database, ResultRow, Statement } from "../database.js"
 import { failureOf } from "../postgres/failure.js";
 import { PreparedStatements } from "./prepared-statements.js";
 
-/** Receives what becomes of the statements. */
+/** Receives the outcomes of the statements. */
 export interface StatementObserver {
   onStatement(): void;
   /** Called when the database can no longer be used, with the failure that shows it. */
   onBroken(failure: ParleyError): void;
 }
 
-/** SQLSTATEs after which PGlite cannot go on: the disk is full, or failed. */
+/** SQLSTATEs after which PGlite cannot continue: the disk is full, or failed. */
 const breaking: ReadonlySet<unknown> = new Set(["53100", "58030"]);
 
 /**
@@ -44,7 +44,7 @@ export class PgliteDatabase implements Database {
       let isOpen = false;
       const send = async (statements: readonly Statement[]): Promise<ResultRow[][]> => {
         if (isOpen) return this.#run(statements);
-        // Begins with the first statement.
+        // BEGIN is sent with the first statement.
         isOpen = true;
         const [, ...results] = await this.#run([{ text: "BEGIN", name: "begin" }, ...statements]);
         return results;
@@ -58,7 +58,7 @@ export class PgliteDatabase implements Database {
         if (isOpen) await this.#run([{ text: "COMMIT", name: "commit" }]);
         return result;
       } catch (error) {
-        // If even this fails, the database is broken, which its failure has shown.
+        // If even this fails, the database is broken, which the first failure has shown.
         if (isOpen) await this.#run([{ text: "ROLLBACK", name: "rollback" }]).catch(() => undefined);
         throw error;
       }
@@ -88,7 +88,7 @@ export class PgliteDatabase implements Database {
 
   #failureOf(error: unknown): ParleyError {
     const failure = failureOf(error);
-    // A trap of the WebAssembly code leaves its memory as it was in the middle of something.
+    // A trap of the WebAssembly code leaves its memory in an inconsistent state.
     const isTrap = error instanceof WebAssembly.RuntimeError;
     if (isTrap || breaking.has(failure.details?.sqlState)) this.#observer?.onBroken(failure);
     return failure;

@@ -4,19 +4,20 @@ import { columnsOf, literal, type ResultColumn, rowOf } from "../statement-text.
 
 const { serialize } = protocol;
 
-/** A message of the server, as far as it matters here. */
+/** A message of the server, with the fields that are used here. */
 interface Answer {
   readonly name: string;
   readonly fields?: unknown;
 }
 
 /**
- * Statements on PGlite's session by the server's own protocol. PGlite's `query` has each statement parsed, described and
- * planned anew; one with a name is prepared once here, and all statements of a batch go there and back together.
+ * Runs statements on PGlite's session by the server's own protocol. PGlite's `query` has each statement parsed,
+ * described and planned every time; one with a name is prepared once here, and all statements of a batch are sent and
+ * answered together.
  */
 export class PreparedStatements {
   readonly #pglite: PGlite;
-  /** How the answers of each prepared statement look. */
+  /** Columns of the results of each prepared statement. */
   readonly #prepared = new Map<string, readonly ResultColumn[]>();
 
   constructor(pglite: PGlite) {
@@ -67,7 +68,7 @@ function messagesOf({ text, values = [], name = "" }: Statement, isNew: boolean)
   const executed = serialize.execute({});
   if (!isNew) return [bound, executed];
   return [
-    // It may be there from an attempt that failed later; closing what is not there is no error.
+    // It may exist from an attempt that failed later; closing one that does not exist is no error.
     ...(name === "" ? [] : [serialize.close({ type: "S", name })]),
     serialize.parse({ name, text, types: [] }),
     bound,

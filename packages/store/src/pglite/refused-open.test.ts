@@ -7,7 +7,7 @@ import { expect, it, vi } from "vitest";
 import { databaseFolder } from "./create-folder.js";
 import { openPglite } from "./index.js";
 
-/** Threads that run, and how many did whenever a lock was released. */
+/** Number of running threads, and their numbers at each release of a lock. */
 const threads = vi.hoisted(() => ({ running: 0, started: 0, atRelease: [] as number[] }));
 
 vi.mock("node:worker_threads", async (original) => {
@@ -44,7 +44,7 @@ vi.mock("../folder/folder-lock.js", async (original) => {
   };
 });
 
-/** What someone else does to the database while nobody has the folder. */
+/** Changes the database as another program would while no process has the folder. */
 async function change(folder: string, sql: string): Promise<void> {
   const database = await PGlite.create(databaseFolder(folder));
   await database.exec(sql);

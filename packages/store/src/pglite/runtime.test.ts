@@ -17,13 +17,13 @@ describe("the runtime on PGlite", () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  // One process holds the folder, so the nodes of a case share the one handle, and every case an owner of its own.
+  // One process holds the folder, so the nodes of a case share the one handle, and every case has its own owner.
   const cases = runtimeContract(() => ({
     store: opened.store,
     wake: opened.wake,
     advance: createWait(),
     lease: { ttlMs: 1_200, renewMs: 300, claimMs: 100, presenceMs: 100, pollMs: 100, stopMs: 400 },
-    // Cases that cut a node off count on what its model said before having been written down.
+    // Cases that cut a node off require that the model's earlier output has been written.
     journal: { intervalMs: 1, retryMs: 50 },
     close: async () => {},
   }));

@@ -7,21 +7,21 @@ import type {
   SecretStore,
 } from "@parley/core/ports";
 
-/** The beginning of the name of a verb that is one of the store's keys. */
+/** Prefix of the names of verbs of the store's keys. */
 export const keyPrefix = "keys.";
 
-/** The beginning of the name of a verb that is one of the outbox. */
+/** Prefix of the names of verbs of the outbox. */
 export const outboxPrefix = "outbox.";
 
-/** The beginning of the name of a verb that is one of the secrets. */
+/** Prefix of the names of verbs of the secrets. */
 export const secretPrefix = "secrets.";
 
-/** The beginning of the name of a verb that is one of an owner's store of canonical messages. */
+/** Prefix of the names of verbs of an owner's store of canonical messages. */
 export const memoryPrefix = "memory.";
 
 /**
- * What a verb writes, which decides how much free space it needs (`disk-space.ts`). `running`: the records of work that
- * was accepted earlier, and removals. `new`: work that is accepted with it.
+ * Kind of a verb's writes, which decides how much free space it needs (`disk-space.ts`). `running`: the records of work
+ * that was accepted earlier, and removals. `new`: work that is accepted with it.
  */
 type Writes = "nothing" | "running" | "new";
 
@@ -33,8 +33,8 @@ const long = 600;
 interface Verb {
   readonly writes: Writes;
   /**
-   * How many seconds in a row the thread may make no progress while this verb is under way. Progress is a finished
-   * statement or a file operation, so a verb may take any time as long as its single statements do not.
+   * Seconds in a row that the thread may make no progress while this verb is running. Progress is a finished statement
+   * or a file operation, so a verb may take any time as long as its single statements do not.
    */
   readonly stillSeconds: number;
 }
@@ -56,7 +56,7 @@ export const rootVerbs = {
   findUnused: longRead,
   flushJournal: running,
   news: read,
-  // What searches find without it needs none of the space that is kept for turns.
+  // Searches also find what is not indexed, so this needs none of the space that is reserved for turns.
   indexSearch: added,
   unindexedOwners: read,
   sumUsage: longRead,
@@ -189,7 +189,7 @@ const threadVerbs = {
   open: { writes: "nothing", stillSeconds: 60 },
   close: { writes: "nothing", stillSeconds: 10 },
   forgetNodes: running,
-  /** One statement as it is: for whole tables. */
+  /** Runs one statement as it is: for whole tables. */
   query: longRead,
 } as const satisfies Record<string, Verb>;
 
@@ -207,7 +207,7 @@ function prefixed(prefix: string, named: Readonly<Record<string, Verb>>): Record
   return Object.fromEntries(Object.entries(named).map(([name, verb]) => [`${prefix}${name}`, verb]));
 }
 
-/** The rules for a verb by its name. A name that is not known is refused when it is called. */
+/** Returns the rules for a verb by its name. An unknown name is refused when it is called. */
 export function verbOf(method: string): Verb {
   return verbs[method] ?? read;
 }

@@ -16,20 +16,22 @@ import { DurableNodeFS, startParams } from "./durable-node-fs.js";
 import { PgliteDatabase } from "./pglite-database.js";
 import { keyPrefix, memoryPrefix, outboxPrefix, secretPrefix, verbOf } from "./verbs.js";
 
-/** What the opener tells the thread. */
+/** Options that the opener passes to the thread. */
 export interface WorkerOptions {
   readonly folder: string;
   /** The schema of the database that holds the tables. */
   readonly schema: string;
-  /** Whether a commit waits for the disk. */
+  /** True if a commit waits for the disk. */
   readonly durable: boolean;
-  /** How often the database is tidied up while it is written to. */
+  /** Interval between vacuums while the database is written to. */
   readonly vacuumMs: number;
   /** One 32-bit number that grows with every finished statement and file operation. */
   readonly progress: SharedArrayBuffer;
 }
 
-/** How often the length of the write-ahead log is looked at, and how many segments of 16 MiB call for a checkpoint. */
+/**
+ * Interval between checks of the write-ahead log's length, and the number of 16 MiB segments that require a checkpoint.
+ */
 const checkpointMs = 5_000;
 const longLog = 6;
 
@@ -43,7 +45,7 @@ const onProgress = () => {
 };
 
 let isBroken = false;
-/** Reports at once that this thread is of no use any more: the next thing that PGlite does may be to spin for ever. */
+/** Reports at once that this thread cannot be used any more: PGlite may spin forever right after it. */
 function onBroken(failure: ParleyError): void {
   if (isBroken) return;
   isBroken = true;
@@ -72,7 +74,7 @@ try {
   const onMigration = (migrating: MigrationProgress) => send({ migrating });
   const root = openLogStore(database, { schema, onMigration });
   let written = false;
-  /** Runs a statement that keeps the database tidy, where there is space for what it writes. */
+  /** Runs a maintenance statement if there is space for what it writes. */
   const tidy = async (statement: string) => {
     checkSpace(folder, "running");
     await pglite.exec(statement);
@@ -125,7 +127,7 @@ async function answer(root: LogStoreRoot, database: PgliteDatabase, call: Call):
   }
 }
 
-/** How many segments the write-ahead log has. */
+/** Counts the segments of the write-ahead log. */
 function logLength(): number {
   try {
     return readdirSync(join(folder, "pg_wal")).filter((name) => /^[0-9A-F]{24}$/.test(name)).length;
@@ -136,7 +138,7 @@ function logLength(): number {
 
 type Methods = Record<string, (...values: unknown[]) => Promise<unknown>>;
 
-/** The object that has the method of a call, and the method's own name. */
+/** Returns the object that has the method of a call, and the method's own name. */
 function targetOf(root: LogStoreRoot, database: PgliteDatabase, { method, owner }: Call): [Methods, string] {
   const own = method.slice(method.lastIndexOf(".") + 1);
   let target: object = root;

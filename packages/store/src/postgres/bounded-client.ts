@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import type pg from "pg";
 
-/** A connection on which no byte moved for as long as its answer may take. */
+/** Error of a connection on which no byte moved for as long as its answer may take. */
 export class SilentConnectionError extends Error {
   override readonly name = "SilentConnectionError";
 
@@ -10,13 +10,13 @@ export class SilentConnectionError extends Error {
   }
 }
 
-/** The driver's client with a limit on silence, and an end that does not wait for the other side for ever. */
+/** The driver's client with a limit on silence, and an `end` that waits for the other side only for a limited time. */
 export interface BoundedClient extends pg.Client {
-  /** The process id that the startup named: a pooler's own, where one stands between. */
+  /** Process id that the startup named: a pooler's own, if one is in between. */
   readonly processID: number | null;
-  /** When the server was last known to answer on this connection, by `performance.now()`. */
+  /** Time at which the server last answered on this connection, by `performance.now()`. */
   answeredAt: number;
-  /** Since when the connection was silent, once it was given up for that. */
+  /** Time since which the connection was silent, once it was given up for that. */
   readonly silentSince: number | undefined;
   /** Destroys the connection if no byte moves on it for this long, in either direction. 0: no limit. */
   limitSilence(ms: number): void;
@@ -36,8 +36,8 @@ interface Wired {
 }
 
 /**
- * Extends a client class of the driver. It is Node's own timer of a socket that finds silence: it sees bytes in both
- * directions, so a large result or a large statement on a slow line is no silence as long as it moves.
+ * Extends a client class of the driver. Node's own socket timer detects silence: it sees bytes in both directions, so a
+ * large result or a large statement on a slow line does not count as silence while it moves.
  */
 export function boundClient(
   Base: ClientClass,
@@ -64,7 +64,10 @@ export function boundClient(
       stream.setTimeout(ms);
     }
 
-    /** After a look at what came while this process itself was busy: bytes that wait to be read are no silence. */
+    /**
+     * Gives the connection up, after reading what arrived while this process was busy: bytes that wait to be read are
+     * no silence.
+     */
     #giveUp(stream: Socket): void {
       const { bytesRead, timeout: limitMs = 0 } = stream;
       setImmediate(() => {
@@ -83,7 +86,7 @@ export function boundClient(
     override end(callback?: (error: Error) => void): Promise<void> | void {
       const { stream } = this.#wire;
       if (!stream.destroyed) {
-        // The other side closes the connection after the farewell; one that hangs never does.
+        // The other side closes the connection after the terminate message; one that hangs never does.
         const timer = setTimeout(() => this.destroy(), endTimeoutMs);
         timer.unref();
         this.#wire.once("end", () => clearTimeout(timer));

@@ -7,7 +7,7 @@ import { brokenRules, CapturedStatements } from "../sql-rules.test-support.js";
 import { PostgresDatabase } from "./postgres-database.js";
 import { PostgresWake } from "./wake.js";
 
-/** However busy the machine is, nothing is partial. */
+/** Limits so long that no result is partial on a busy machine. */
 const patient = { searchMs: 60_000, waitMs: 60_000 };
 
 const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
@@ -19,16 +19,16 @@ describeOnPostgres("the store on PostgreSQL", (postgres) => {
   beforeAll(async () => {
     database = await postgres.createDatabase();
     const { url } = database;
-    // The second handle stands for another node, and for one behind a transaction pooler.
+    // The second handle represents another node, and one behind a transaction pooler.
     handles = [
-      // So low bounds let searches take all of their steps with a handful of messages.
+      // Such low bounds make searches take all of their steps with a handful of messages.
       openLogStore(captured.capturing(new PostgresDatabase({ url })), {
         search: { ...patient, newestRows: 2, indexHits: 3, pageRows: 2, batchLogs: 2, batchCharacters: 50 },
       }),
       openLogStore(new PostgresDatabase({ url, transactionPooler: true }), { search: patient }),
     ];
     await handles[0]?.migrate();
-    // Changes of the schema are no statements of the store.
+    // Changes of the schema are not statements of the store.
     captured.texts.clear();
   });
   afterAll(async () => {
@@ -36,7 +36,7 @@ describeOnPostgres("the store on PostgreSQL", (postgres) => {
     await database.drop();
   });
 
-  /** A process begins when it listens, and ends when it is cut off. */
+  /** Starts a process's presence: it begins when the process listens, and ends when it is cut off. */
   async function beginPresence() {
     const wake = new PostgresWake({ url: database.url });
     await wake.ready();

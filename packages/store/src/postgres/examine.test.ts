@@ -9,7 +9,7 @@ import { openPostgres } from "./open-postgres.js";
 import { PostgresDatabase } from "./postgres-database.js";
 import { message, sealing, start } from "./turns.test-support.js";
 
-/** A turn of a question and an answer. */
+/** Runs a turn with a question and an answer. */
 async function runTurn(store: LogStore, conversationId: string): Promise<void> {
   const turn = await start(store, conversationId);
   await store.seal(sealing(turn, [message(conversationId, "Answer", "assistant")]));

@@ -2,14 +2,14 @@ import { isParleyError, ParleyError } from "@parley/core/errors";
 import { omitUndefined } from "@parley/core/messages";
 import { SilentConnectionError } from "./bounded-client.js";
 
-/** The SQLSTATE that the server gave, if it was the server that spoke. */
+/** Returns the SQLSTATE, if the error came from the server. */
 export function sqlState(error: unknown): string | undefined {
   if (typeof error !== "object" || error === null || !("code" in error) || !("severity" in error))
     return undefined;
   return typeof error.code === "string" ? error.code : undefined;
 }
 
-/** Codes and classes (two characters) of SQLSTATE that mean: not now, and perhaps on another connection. */
+/** Codes and classes (two characters) of SQLSTATE that mean: not available now, perhaps on another connection. */
 const unavailable = new Set([
   "08", // connection exceptions
   "53", // out of connections, memory or disk
@@ -17,7 +17,7 @@ const unavailable = new Set([
   "58", // input and output errors of the server's system
   "25006", // read-only: the server is a standby, or has become one
   "25P03", // the time limit of idle transactions
-  "40", // deadlock or serialization failure that went on after retries
+  "40", // deadlock or serialization failure that continued after retries
   "55P03", // the time limit of locks
 ]);
 
@@ -25,12 +25,12 @@ const unavailable = new Set([
 const misconfigured = new Set(["28", "3D"]);
 
 /**
- * A prepared statement is missing or there twice: the session behind the connection is not always the same one. Parley
- * prepares each statement once per connection, so on a session of its own neither happens.
+ * Errors of a prepared statement that is missing or exists twice: the session behind the connection is not always the
+ * same one. Parley prepares each statement once per connection, so neither happens on a direct session.
  */
 const sharedSession = new Set(["26000", "42P05"]);
 
-/** The refusal to work through a pooler that was not announced. */
+/** Creates the refusal to work through a pooler that was not announced. */
 export function poolerFailure(
   found: "transaction" | "session",
   options: { readonly cause?: unknown; readonly sqlState?: string } = {},
@@ -51,13 +51,13 @@ export function poolerFailure(
   });
 }
 
-/** True where a connection was refused for what its startup asked for, as poolers do with settings of a session. */
+/** Returns true if a connection was refused for its startup settings, as poolers do with settings of a session. */
 export function isRefusedStartup(error: unknown): boolean {
   return isParleyError(error) && sqlState(error.cause) === "08P01";
 }
 
 /**
- * What the driver failed with, as the error that the store's callers know. Whatever the server did not say itself
+ * Converts a failure of the driver to the error that the store's callers know. Any error that the server did not send
  * is a broken or impossible connection.
  */
 export function failureOf(error: unknown): ParleyError {
@@ -99,23 +99,23 @@ export function failureOf(error: unknown): ParleyError {
   return new ParleyError("internal", undefined, { cause: error, details });
 }
 
-/** The table whose rules a statement broke, where the server says so. */
+/** Returns the table whose constraint a statement violated, if the server names it. */
 function tableOf(error: unknown): unknown {
   return typeof error === "object" && error !== null && "table" in error ? error.table : undefined;
 }
 
-/** True where the server undid the transaction because of others: the same work may simply be done again. */
+/** Returns true if the server rolled back the transaction because of others: the same work can be repeated. */
 export function isConflict(error: ParleyError): boolean {
   const state = sqlState(error.cause);
   return state === "40001" || state === "40P01";
 }
 
-/** True where the server ended a statement because it took too long. */
+/** Returns true if the server ended a statement because it took too long. */
 export function isOutOfTime(error: unknown): boolean {
   return isParleyError(error) && sqlState(error.cause) === "57014";
 }
 
-/** True where the connection is dead, or leads to a server that no longer takes writes. */
+/** Returns true if the connection is dead, or leads to a server that no longer accepts writes. */
 export function spoilsConnection(error: ParleyError): boolean {
   if (error.code !== "store_unavailable") return false;
   const state = sqlState(error.cause);

@@ -12,7 +12,7 @@ describeOnPostgres("files and the collector on two connections", (postgres) => {
   let database: TestDatabase;
   let root: LogStoreRoot;
   let store: LogStore;
-  /** A second connection, which holds what the first waits for. */
+  /** A second connection, which holds the locks that the first waits for. */
   let holder: pg.Client;
   let watcher: pg.Client;
   beforeAll(async () => {
@@ -45,7 +45,7 @@ describeOnPostgres("files and the collector on two connections", (postgres) => {
     }
   }
 
-  /** A file that nothing keeps. */
+  /** Creates a file that nothing keeps. */
   async function unsentFile(): Promise<UploadRecord> {
     const id = crypto.randomUUID();
     const data = crypto.getRandomValues(new Uint8Array(100));
@@ -109,7 +109,7 @@ describeOnPostgres("files and the collector on two connections", (postgres) => {
     const file = await unsentFile();
     const id = crypto.randomUUID();
     await store.admit(sending(file, id));
-    // As a collector does that has counted the reference and is about to clear its mark.
+    // Like a collector that has counted the reference and is about to clear its mark.
     await holder.query("BEGIN");
     await holder.query("SELECT 1 FROM parley.blob WHERE number = $1 FOR UPDATE", [file.blob]);
     const removed = store.remove(id, { cascade: false });

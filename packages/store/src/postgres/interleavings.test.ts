@@ -36,7 +36,7 @@ describeOnPostgres("statements of two connections that meet", (postgres) => {
   let second: LogStoreRoot;
   let store: LogStore;
   let other: LogStore;
-  /** A third connection, which holds what the two wait for. */
+  /** A third connection, which holds the locks that the two wait for. */
   let holder: pg.Client;
   let watcher: pg.Client;
   beforeAll(async () => {
@@ -61,7 +61,7 @@ describeOnPostgres("statements of two connections that meet", (postgres) => {
     await database.drop();
   });
 
-  /** Resolves when so many connections wait for a lock. */
+  /** Resolves when `count` connections wait for a lock. */
   async function waiting(count: number): Promise<void> {
     for (;;) {
       const { rows } = await watcher.query<{ waiting: number }>(
@@ -71,7 +71,7 @@ describeOnPostgres("statements of two connections that meet", (postgres) => {
     }
   }
 
-  /** Lets two calls wait for the same conversation in this order, and go on in it. */
+  /** Lets two calls wait for the same conversation in this order, and continue in it. */
   async function inOrder<A, B>(
     conversationId: string,
     before: () => Promise<A>,
@@ -248,7 +248,7 @@ describeOnPostgres("statements of two connections that meet", (postgres) => {
       const edit = () => other.queue(id, { op: "edit", id: steer.message.id, text: "New" });
       const promote = () => store.commitStep(commit(turn, [message(id, "Answer", "assistant")], true));
       const outcomes = editFirst ? await inOrder(id, edit, promote) : await inOrder(id, promote, edit);
-      // A commit that has to promote looks twice, so an edit behind it may still come in between.
+      // A commit that has to promote reads twice, so an edit behind it may still come in between.
       const edited = outcomes[editFirst ? 0 : 1];
       const inTime = edited !== undefined && "value" in edited;
       if (!inTime) expect(edited).toEqual({ code: "message_conflict" });
@@ -268,7 +268,7 @@ describeOnPostgres("statements of two connections that meet", (postgres) => {
       const outcomes = stopFirst ? await inOrder(id, stop, seal) : await inOrder(id, seal, stop);
       const record = await store.get(id);
       const stopped = outcomes[stopFirst ? 0 : 1] as { value?: { turnId?: string } } | undefined;
-      // A seal with something waiting looks twice, so a stop behind it may still come in between.
+      // A seal with something waiting reads twice, so a stop behind it may still come in between.
       if (stopped?.value?.turnId === turn.turnId) {
         expect(record).toMatchObject({ status: "idle", queuePaused: true });
       } else {

@@ -100,7 +100,7 @@ describeOnPostgres("migrations", (postgres) => {
           () => "too early",
           (error: unknown) => error,
         );
-        // One of them is at its statement, the other one at the lock, both for longer than the limit.
+        // One of them runs its statement, the other one waits for the lock, both for longer than the limit.
         const waiting = `SELECT count(*)::int4 AS waiting FROM pg_stat_activity
         WHERE datname = current_database() AND wait_event = 'advisory'
           AND clock_timestamp() - query_start > interval '${statementTimeoutMs * 2} milliseconds'`;
@@ -112,7 +112,7 @@ describeOnPostgres("migrations", (postgres) => {
         await holder.end();
       }
       expect(await applied(database)).toContain("9999_slow");
-      // The limit is back.
+      // The limit applies again.
       const long = database.transaction((connection) =>
         connection.query({ text: "SELECT 1 FROM (SELECT pg_sleep(60)) AS slept" }),
       );

@@ -13,29 +13,29 @@ import { refuseUnannouncedPooler } from "./recognise-pooler.js";
 import { timeoutsOf } from "./timeouts.js";
 import { PostgresWake } from "./wake.js";
 
-/** How to reach the database, what the store holds to, and where nodes listen. */
+/** Options of the connection to the database, of the store, and of the nodes' listening. */
 export interface OpenPostgresOptions extends PostgresDatabaseOptions, LogStoreOptions {
   /**
-   * Where to listen for other nodes' news: a direct connection, where `url` leads to a pooler that hands out
-   * connections per transaction. `false`: nowhere; nodes then find news by looking. Default: `url`, or with
-   * `transactionPooler` nowhere.
+   * Address to listen at for other nodes' news: a direct connection, if `url` leads to a pooler that hands out
+   * connections per transaction. `false`: none; nodes then find news by polling. Default: `url`, or none with
+   * `transactionPooler`.
    */
   readonly listenUrl?: string | false;
 }
 
-/** A store on PostgreSQL, and what belongs to it. */
+/** A store on PostgreSQL and its parts. */
 export interface OpenedPostgres {
   readonly store: LogStoreRoot;
   readonly wake: Wake;
-  /** The connections of the store, for a `PostgresMemoryStore` beside it. Closed with the store. */
+  /** Connections of the store, for a `PostgresMemoryStore` beside it. Closed with the store. */
   readonly database: Database;
-  /** Makes an owner's store of canonical messages, over the same log. Closed with the store. */
+  /** Creates an owner's store of canonical messages, over the same log. Closed with the store. */
   readonly memoryStore: (owner: string) => MemoryStore;
 }
 
 /**
- * The store on PostgreSQL 15 or newer, and the wake-up between its nodes. Connects when first needed: call
- * `store.migrate()` to bring the schema up. Both have to be closed.
+ * Opens the store on PostgreSQL 15 or newer, and the wake-up between its nodes. Connects when first needed: call
+ * `store.migrate()` to migrate the schema. Both have to be closed.
  */
 export function openPostgres(options: OpenPostgresOptions): OpenedPostgres {
   const { url, listenUrl } = options;
@@ -65,7 +65,7 @@ export function openPostgres(options: OpenPostgresOptions): OpenedPostgres {
   };
 }
 
-/** The wake-up between nodes, through the address at which they listen. */
+/** Creates the wake-up between nodes, through the address at which they listen. */
 export function wakeOf(options: OpenPostgresOptions): Wake {
   const { url, driver, transactionPooler = false, schema } = options;
   const listenUrl = options.listenUrl ?? (transactionPooler ? false : url);
@@ -73,7 +73,7 @@ export function wakeOf(options: OpenPostgresOptions): Wake {
   return new PostgresWake({ ...timeoutsOf(options), url: listenUrl, ...omitUndefined({ driver, schema }) });
 }
 
-/** Searches take half of the connections at most, however few there are. */
+/** Limits searches to half of the connections at most, however few there are. */
 export function searchesWithin({
   maxConnections = defaultConnections,
 }: PostgresDatabaseOptions): Partial<SearchBounds> {
@@ -82,7 +82,7 @@ export function searchesWithin({
   return { atOnce: most, perOwner: Math.min(perOwner, most) };
 }
 
-/** Refuses an address before anything is opened. The driver's own error may show what is in it. */
+/** Refuses an invalid address before anything is opened. The driver's own error may reveal its contents. */
 export function checkAddress(field: string, url: string): void {
   try {
     new pg.Client({ connectionString: url });

@@ -2,13 +2,13 @@ import type { Connection, Submittable } from "pg";
 import type { ResultRow, Statement } from "../database.js";
 import { columnsOf, literal, type ResultColumn, rowOf } from "../statement-text.js";
 
-/** What a connection has prepared, and how the answers of each statement look. */
+/** Prepared statements of each connection, with the columns of their results. */
 const prepared = new WeakMap<Connection, Map<string, readonly ResultColumn[]>>();
 
 /**
  * Statements that are sent together and end with one `Sync`: one round trip, and by the protocol one transaction, so
- * that neither BEGIN nor COMMIT is needed and an error undoes all of it. Each statement still takes its own snapshot
- * when it begins. The driver's own queries send a `Sync` each, which makes each a transaction of its own.
+ * that neither BEGIN nor COMMIT is needed and an error rolls back all of it. Each statement still takes its own
+ * snapshot when it begins. The driver's own queries send a `Sync` each, which makes each a separate transaction.
  *
  * A statement that was prepared before is neither parsed nor described again.
  */
@@ -20,7 +20,7 @@ export class PipelinedStatements implements Submittable {
   #current = 0;
   #known: Map<string, readonly ResultColumn[]> | undefined;
   #settled = false;
-  /** The driver looks for a callback on whatever is submitted. */
+  /** The driver expects a callback on everything that is submitted. */
   readonly callback = () => undefined;
 
   constructor(statements: readonly Statement[], settle: (error: unknown, results?: ResultRow[][]) => void) {
@@ -44,7 +44,7 @@ export class PipelinedStatements implements Submittable {
         const columns = name === "" ? undefined : known.get(name);
         this.#columns[place] = columns;
         if (columns === undefined) {
-          // It may be there from an attempt that failed later; closing what is not there is no error.
+          // It may exist from an attempt that failed later; closing one that does not exist is no error.
           if (name !== "") connection.close({ type: "S", name }, true);
           connection.parse({ name, text, types: [] }, true);
         }

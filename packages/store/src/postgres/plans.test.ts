@@ -8,7 +8,7 @@ import { PostgresMemoryStore } from "../postgres-memory-store.js";
 import { PostgresDatabase } from "./postgres-database.js";
 import { admission, batch, commit, held, message, node, sealing, start } from "./turns.test-support.js";
 
-/** Keeps what goes through it. */
+/** Records the statements that go through it. */
 class RecordingDatabase implements Database {
   readonly statements: Statement[] = [];
   readonly #database: Database;
@@ -66,7 +66,7 @@ function* nodesOf(plan: PlanNode): Generator<PlanNode> {
   for (const child of plan.Plans ?? []) yield* nodesOf(child);
 }
 
-/** A handful of rows at any time: reading all of them is the best plan. */
+/** Tables with a handful of rows at any time: reading all of them is the best plan. */
 const small = new Set(["node", "conversation_change", "conversation_notice", "pg_locks", "pg_database"]);
 
 const owner = "ada";
@@ -196,7 +196,7 @@ describeOnPostgres("plans at 100,000 messages", (postgres) => {
     await database.drop();
   });
 
-  /** The plan for these values; where a statement is prepared, also the one that fits any values, for either may run. */
+  /** Returns the plan for these values and, for a prepared statement, also the generic one, because either may run. */
   async function plansOf({ text, values = [], name }: Statement): Promise<PlanNode[]> {
     const bound = await client.query<Explained>({
       text: `EXPLAIN (FORMAT JSON) ${text}`,
@@ -427,7 +427,7 @@ describeOnPostgres("plans at 100,000 messages", (postgres) => {
     );
   });
 
-  /** The statements of a search, each with its plans. The settings before one hold for it. */
+  /** Returns the statements of a search, each with its plans. The settings before a statement apply to it. */
   async function plansOfSearch(search: () => Promise<unknown>): Promise<[Statement, PlanNode[]][]> {
     recording.statements.length = 0;
     await search();
@@ -455,7 +455,7 @@ describeOnPostgres("plans at 100,000 messages", (postgres) => {
         const indexes = byTerms.flatMap(([, each]) =>
           each.flatMap((plan) => [...nodesOf(plan)].map((node) => node["Index Name"])),
         );
-        // The newest entries have enough of the others: the forks are called after what they continue.
+        // The newest entries have enough of the others: the forks have the titles of what they continue.
         const isAsked = conversationId === undefined && !["of", "w", "medium"].includes(q);
         expect([q, indexes.includes("search_entry_words")]).toEqual([q, isAsked]);
       }
@@ -492,7 +492,7 @@ describeOnPostgres("plans at 100,000 messages", (postgres) => {
       });
       const plan = rows[0]?.["QUERY PLAN"][0]?.Plan;
       const pages = (plan?.["Shared Hit Blocks"] ?? 0) + (plan?.["Shared Read Blocks"] ?? 0);
-      // A thousand of her own entries are looked at; the word of hers alone is in three of them.
+      // A thousand of her own entries are read; the word that only she has is in three of them.
       expect(pages).toBeLessThan(300);
       if (!text.includes("FROM parley.search_entry\n")) continue;
       byTerms += 1;
@@ -541,7 +541,7 @@ describeOnPostgres("plans at 100,000 messages", (postgres) => {
     }
   });
 
-  /** How many pages of the database a read of messages touches. None of its plans sorts messages. */
+  /** Returns the number of database pages that a read of messages touches. None of its plans sorts messages. */
   async function pagesOf(read: (conversationId: string) => Promise<unknown>, conversationId: string) {
     recording.statements.length = 0;
     await read(conversationId);
@@ -576,7 +576,7 @@ describeOnPostgres("plans at 100,000 messages", (postgres) => {
       const inherited = await pagesOf(read, leaf);
       // An index may be a level deeper.
       expect(long).toBeLessThanOrEqual(short + 3);
-      // Each ancestor costs a look into three indexes.
+      // Each ancestor costs a lookup in three indexes.
       expect(inherited).toBeLessThanOrEqual(short + 10 * 9);
     },
   );
@@ -603,7 +603,7 @@ describeOnPostgres("a chain of 600 forks", (postgres) => {
     };
     await answer("0");
     for (let depth = 1; depth <= 600; depth++) {
-      // One half goes on and on, the other half is one message that was edited again and again.
+      // One half continues again and again, the other half is one message that was edited again and again.
       const atSeq = depth <= 300 ? depth * 2 : 602;
       await store.fork({ conversationId: `${depth - 1}`, atSeq, newId: `${depth}` });
       if (depth <= 300) await answer(`${depth}`);
@@ -639,7 +639,7 @@ describeOnPostgres("a database without statistics", (postgres) => {
       await made.drop();
     });
     await root.migrate();
-    // Nobody analyzes these tables before their plans are made and kept.
+    // These tables are not analyzed before their plans are made and kept.
     await database.query({
       text: `DO $$ DECLARE t record; BEGIN
         FOR t IN SELECT oid::regclass AS name FROM pg_class
@@ -649,7 +649,7 @@ describeOnPostgres("a database without statistics", (postgres) => {
     });
     const store = root.forOwner(owner);
     const rowsRead = async (): Promise<number> => {
-      // What a connection has counted is told at the end of a round trip, and this one says: at the end of this one.
+      // A connection reports its counters at the end of a round trip, and this statement forces that for this one.
       await database.query({ text: "SELECT 1 FROM (SELECT pg_stat_force_next_flush()) AS flushed" });
       const rows = await database.query({
         text: `SELECT sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::float8 AS read FROM pg_stat_user_tables

@@ -62,7 +62,7 @@ describeOnPostgres("connections", (postgres) => {
     const first = await pidOf(database);
     await other.query("SELECT pg_terminate_backend($1)", [first]);
     await gone(other, first);
-    // The process may hear of it a moment after the server has forgotten it.
+    // The process may notice it a moment after the server has forgotten it.
     const next = await vi.waitFor(() => pidOf(database), 30_000);
     expect(next).not.toBe(first);
   });
@@ -79,7 +79,7 @@ describeOnPostgres("connections", (postgres) => {
     expect(await pidOf(database)).toBe(pid);
     await vi.advanceTimersByTimeAsync(9_000);
     expect(await pidOf(database)).toBe(pid);
-    // Ten seconds at hand, and ten in the pool.
+    // Ten seconds kept, and ten in the pool.
     await vi.advanceTimersByTimeAsync(21_000);
     await gone(other, pid);
     expect(await pidOf(database)).not.toBe(pid);

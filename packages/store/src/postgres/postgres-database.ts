@@ -7,43 +7,43 @@ import { PipelinedStatements } from "./pipelined-statements.js";
 import { RecentCalls } from "./recent-calls.js";
 import { type PostgresTimeouts, silenceLimits, timeoutsOf } from "./timeouts.js";
 
-/** How to reach the server, and how long to wait for it. */
+/** Options of the connection to the server, and its time limits. */
 export interface PostgresDatabaseOptions extends Partial<PostgresTimeouts> {
   readonly url: string;
-  /** Connections at most. Default 10. */
+  /** Maximum number of connections. Default 10. */
   readonly maxConnections?: number;
   /**
    * For a pooler that hands out connections per transaction: no prepared statements, and no settings that belong to a
    * session. Time limits are then set within each longer transaction.
    */
   readonly transactionPooler?: boolean;
-  /** Anything else that the driver takes, such as `ssl`. */
+  /** Other options of the driver, such as `ssl`. */
   readonly driver?: Readonly<pg.PoolConfig>;
 }
 
-/** Connections at most, where nothing else is chosen. */
+/** Default of `maxConnections`. */
 export const defaultConnections = 10;
 
-/** How often work that the server undid because of others is done again. */
+/** Attempts for work that the server rolled back because of other transactions. */
 const attempts = 6;
 
 /** A frozen process must not hold a conversation's lock for longer than its lease lasts. */
 const idleTransactionMs = 5_000;
 
-/** When the system begins to probe a connection on which nothing moves. It finds hosts that are gone, not those that hang. */
+/** Idle time after which the system starts to probe a connection. It finds hosts that are gone, not those that hang. */
 const keepAliveMs = 10_000;
 
-/** From the smallest to the largest. */
+/** Budgets from the smallest to the largest. */
 const budgets: readonly TimeBudget[] = ["brief", "ordinary", "long", "migration"];
 
 const probe: Statement = { text: "SELECT 1 AS alive", name: "probe", budget: "brief" };
 
-/** A connection that nobody used for so long goes back to the pool, which closes what it does not need. */
+/** Time after which an unused connection goes back to the pool, which closes what it does not need. */
 const keptMs = 10_000;
 
 type PooledClient = BoundedClient & pg.PoolClient;
 
-/** A connection out of the pool, and whether it broke while it was out. */
+/** A connection out of the pool, with a flag for one that broke while it was out. */
 interface Held {
   readonly client: PooledClient;
   isSpoiled: boolean;
@@ -51,21 +51,23 @@ interface Held {
 }
 
 /**
- * PostgreSQL through a pool of connections.
+ * Connects to PostgreSQL through a pool.
  *
- * The one that was used last is kept at hand for whoever comes next: going through the pool costs a turn of the event
- * loop, a timer and a round of listeners, which a small statement notices. It is kept only while nobody waits for one.
+ * The connection that was used last is kept for the next call: going through the pool costs a turn of the event loop, a
+ * timer and a round of listeners, which is noticeable for a small statement. It is kept only while no call waits for
+ * one.
  *
- * No call waits for a silent connection for ever: one that owes an answer is destroyed at the limit of its statements,
- * and the outcome is unknown. One that was idle for a while is probed before a statement is sent on it; if it does not
- * answer, nothing has happened yet, and the call goes on with another one. Connections go silent together, when what
- * they lead through hangs: with one that did, the idle ones that have not answered since are destroyed, too.
+ * No call waits indefinitely for a silent connection: one that owes an answer is destroyed at the limit of its
+ * statements, and the outcome is unknown. One that was idle for a while is probed before a statement is sent on it; if
+ * it does not answer, nothing has happened yet, and the call continues with another one. Connections go silent
+ * together, when a proxy that they pass through hangs: with the silent one, the idle ones that have not answered since
+ * are destroyed, too.
  */
 export class PostgresDatabase implements Database {
   readonly #pool: pg.Pool;
   readonly #timeouts: PostgresTimeouts;
   readonly #silenceLimits: Readonly<Record<TimeBudget, number>>;
-  /** All that are connected, and those of them that somebody works with. */
+  /** All connected clients, and those of them that are in use. */
   readonly #clients = new Set<PooledClient>();
   readonly #inUse = new Set<PooledClient>();
   readonly #recent = new RecentCalls();
@@ -100,7 +102,7 @@ export class PostgresDatabase implements Database {
             idle_in_transaction_session_timeout: idleTransactionMs,
           }),
     });
-    // A connection that breaks while nobody uses it is replaced by the pool; without a listener it would end the process.
+    // The pool replaces a connection that breaks while it is idle; without a listener the error would end the process.
     this.#pool.on("error", () => undefined);
     this.#pool.on("connect", (client) => {
       this.#clients.add(client as PooledClient);
@@ -131,7 +133,7 @@ export class PostgresDatabase implements Database {
       let open = false;
       const send = async (statements: readonly Statement[]): Promise<ResultRow[][]> => {
         if (open) return this.#send(client, statements);
-        // Begins with the first statement instead of a round trip of its own.
+        // BEGIN is sent with the first statement instead of in a separate round trip.
         open = true;
         return this.#send(client, statements, this.#opening);
       };
@@ -145,7 +147,7 @@ export class PostgresDatabase implements Database {
         return result;
       } catch (error) {
         if (open && !(error instanceof ParleyError && spoilsConnection(error))) {
-          // If even this fails, the connection is dead, and the server has undone everything by itself.
+          // If even this fails, the connection is dead, and the server has rolled back everything itself.
           await this.#send(client, [{ text: "ROLLBACK", name: "rollback" }]).catch(() => undefined);
         }
         throw error;
@@ -161,7 +163,7 @@ export class PostgresDatabase implements Database {
     };
   }
 
-  /** True where no pooler stands between: the session is the one that the startup of the connection named. */
+  /** Returns true if there is no pooler in between: the session is the one that the startup of the connection named. */
   isDirect(): Promise<boolean> {
     return this.#repeatedly(async (client) => {
       const [[row] = []] = await this.#send(client, [{ text: "SELECT pg_backend_pid() AS id" }]);
@@ -173,7 +175,7 @@ export class PostgresDatabase implements Database {
     return this.#recent.trouble();
   }
 
-  /** Waits for statements under way, but not for long: what is still connected then is cut. */
+  /** Waits a short time for running statements, then cuts the remaining connections. */
   async close(): Promise<void> {
     this.#closing ??= this.#end();
     await this.#closing;
@@ -197,7 +199,7 @@ export class PostgresDatabase implements Database {
         return await this.#connected(work);
       } catch (error) {
         if (!(error instanceof ParleyError) || !isConflict(error) || attempt === attempts) throw error;
-        // Those who met must not meet again at once.
+        // Transactions that conflicted must not conflict again at once.
         await new Promise((resolve) => setTimeout(resolve, Math.random() * 5 * 2 ** attempt));
       }
     }
@@ -234,7 +236,7 @@ export class PostgresDatabase implements Database {
     return kept;
   }
 
-  /** The kept connection, unless it has been idle for so long that it has to be probed first. */
+  /** Returns the kept connection, unless it has been idle for so long that it has to be probed first. */
   #takeTrusted(): Held | undefined {
     return this.#kept !== undefined && this.#isTrusted(this.#kept) ? this.#takeKept() : undefined;
   }
@@ -243,7 +245,7 @@ export class PostgresDatabase implements Database {
     return performance.now() - client.answeredAt < this.#timeouts.trustMs;
   }
 
-  /** A connection that has answered a moment ago. */
+  /** Returns a connection that has answered a moment ago. */
   async #checkOut(): Promise<Held> {
     for (;;) {
       const held = this.#takeKept() ?? (await this.#connect());
@@ -254,7 +256,7 @@ export class PostgresDatabase implements Database {
         held.client.answeredAt = performance.now();
         return held;
       } catch {
-        // Nothing has been asked of it yet. The next one is newer, or has answered since.
+        // No statement has been sent on it yet. The next connection is newer, or has answered since.
         held.isSpoiled = true;
         this.#inUse.delete(held.client);
         this.#distrust(held.client.silentSince ?? Number.NEGATIVE_INFINITY);
@@ -263,7 +265,7 @@ export class PostgresDatabase implements Database {
     }
   }
 
-  /** Destroys the connections that nobody uses and that have not answered since then. */
+  /** Destroys the idle connections that have not answered since then. */
   #distrust(silentSince: number): void {
     for (const client of this.#clients) {
       if (!this.#inUse.has(client) && client.answeredAt <= silentSince)
@@ -279,7 +281,7 @@ export class PostgresDatabase implements Database {
     } else letGo(held);
   }
 
-  /** One timer for as long as there is work, instead of one for each statement. */
+  /** Releases the kept connection when it has been idle. One timer while there is work, instead of one per statement. */
   #look(): void {
     this.#keptTimer = undefined;
     if (this.#kept === undefined) return;
@@ -295,7 +297,7 @@ export class PostgresDatabase implements Database {
     if (kept !== undefined) letGo(kept);
   }
 
-  /** By callback: where it is asked for a promise, the pool makes two for each call. */
+  /** Connects by callback: for a promise, the pool creates two for each call. */
   #connect(): Promise<Held> {
     return new Promise((resolve, reject) => {
       this.#pool.connect((error, client) => {
@@ -307,7 +309,7 @@ export class PostgresDatabase implements Database {
         const held: Held = {
           client: client as PooledClient,
           isSpoiled: false,
-          // It may break between two statements as well: the statement that follows says so, if there is one.
+          // It may break between two statements as well: the next statement reports it, if there is one.
           onError: () => {
             held.isSpoiled = true;
             if (this.#kept === held) this.#letKeptGo();
@@ -319,7 +321,7 @@ export class PostgresDatabase implements Database {
     });
   }
 
-  /** Sends statements in one round trip, behind those of `before`, whose results nobody wants. */
+  /** Sends statements in one round trip, behind those of `before`, whose results are not needed. */
   async #send(
     client: PooledClient,
     statements: readonly Statement[],
@@ -347,7 +349,7 @@ export class PostgresDatabase implements Database {
   }
 }
 
-/** The largest budget of these statements. */
+/** Returns the largest budget of these statements. */
 function budgetOf(statements: readonly Statement[]): TimeBudget {
   let largest = -1;
   for (const { budget = "ordinary" } of statements) largest = Math.max(largest, budgets.indexOf(budget));

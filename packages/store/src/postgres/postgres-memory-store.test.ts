@@ -19,7 +19,7 @@ function message(threadId: string, id: string, given: Partial<CanonicalMessage> 
   };
 }
 
-/** As other writers save it: the call, its result and what came after in one message. */
+/** Returns a message as other writers save it: the call, its result and what came after in one message. */
 function merged(threadId: string, id: string): CanonicalMessage {
   return message(threadId, id, {
     role: "assistant",
@@ -112,7 +112,7 @@ describeOnPostgres("PostgresMemoryStore", (postgres) => {
     const other = new PostgresMemoryStore(opened.database, { owner: "bob" });
     expect(await other.listMessages({ threadId: id })).toEqual([]);
     expect(await other.getThreadById({ threadId: id })).toBeNull();
-    // The id is free for another owner, whose thread it is then.
+    // The id is free for another owner, and the thread belongs to that one then.
     await other.saveMessages({ messages: [message(id, "theirs")] });
     expect((await other.listMessages({ threadId: id })).map((each) => each.id)).toEqual(["theirs"]);
     expect((await memory.listMessages({ threadId: id })).map((each) => each.id)).toEqual(["sent"]);

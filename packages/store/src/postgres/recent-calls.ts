@@ -1,9 +1,9 @@
-/** When recent failures mean that a node should get no more work. */
+/** Conditions under which recent failures mean that a node should get no more work. */
 const policy = {
   windowSeconds: 10,
-  /** Fewer failures than this say nothing. */
+  /** Fewer failures than this are ignored. */
   leastFailures: 5,
-  /** Failures of a single moment say nothing either: they must be spread over this many seconds of the window. */
+  /** Failures of a single moment are ignored, too: they must be spread over this many seconds of the window. */
   leastSeconds: 3,
   /** The share of the calls that must have failed. */
   share: 0.5,
@@ -16,7 +16,7 @@ interface Second {
   unconnected: number;
 }
 
-/** Counts the calls of the last seconds and how many of them failed because the database could not be reached. */
+/** Counts the calls of the last seconds and those of them that failed because the database could not be reached. */
 export class RecentCalls {
   readonly #now: () => number;
   #seconds: Second[] = [];
@@ -29,7 +29,7 @@ export class RecentCalls {
     this.#current().calls += 1;
   }
 
-  /** Counts a failure; `unconnected` where it got no connection at all. */
+  /** Counts a failure; `unconnected` if it got no connection. */
   failed({ unconnected }: { readonly unconnected: boolean }): void {
     const second = this.#current();
     second.calls += 1;

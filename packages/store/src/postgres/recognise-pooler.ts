@@ -4,13 +4,13 @@ import { isRefusedStartup, poolerFailure } from "./failure.js";
 import type { PostgresDatabase, PostgresDatabaseOptions } from "./postgres-database.js";
 import { timeoutsOf } from "./timeouts.js";
 
-/** How often a connection is asked in a row which session it reached. */
+/** Queries in a row that find out which session a connection reached. */
 const looks = 3;
 
 /**
- * Refuses to work through a pooler that nobody announced with `transactionPooler`, instead of failing later and in
- * peculiar ways: statements that were prepared in another session, settings that are not in force, wake-ups that
- * never come. A pooler that keeps one session per connection is none of these, unless it refuses the settings.
+ * Refuses to work through a pooler that was not announced with `transactionPooler`, instead of failing later in
+ * unexpected ways: statements that were prepared in another session, settings that are not in force, wake-ups that
+ * never come. A pooler that keeps one session per connection is accepted, unless it refuses the settings.
  */
 export async function refuseUnannouncedPooler(
   database: PostgresDatabase,
@@ -46,7 +46,7 @@ async function recognisePooler(
       connectionString: options.url,
       connectionTimeoutMillis: timeouts.connectTimeoutMs,
     });
-    // What happens to it fails the statement under way.
+    // Errors of the connection fail the running statement.
     client.on("error", () => undefined);
     opened.push(client);
     await client.connect();
@@ -64,7 +64,7 @@ async function recognisePooler(
       await second.query("BEGIN");
       if ((await sessionOf(second)) === session || (await wanders(first, session))) return "transaction";
     } catch {
-      // A pooler with a single session per connection and no second one to give.
+      // A pooler with one session per connection that has no second one available.
     }
     return "session";
   } finally {

@@ -34,7 +34,7 @@ const suite = (postgres: SharedPostgres) => {
       openSecond: async () => second,
       advance: createWait(),
       lease: { ttlMs: 1_500, renewMs: 400, claimMs: 250, presenceMs: 250, pollMs: 250, stopMs: 500 },
-      // Cases that cut a node off count on what its model said before having been written down.
+      // Cases that cut a node off require that the model's earlier output has been written.
       journal: { intervalMs: 1, retryMs: 100 },
       close: async () => {},
     };

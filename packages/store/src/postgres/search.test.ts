@@ -22,7 +22,7 @@ describeOnPostgres("a search", (postgres) => {
       url: made.url,
       listenUrl: false,
       ...options,
-      // However busy the machine is, nothing is partial unless it is meant to be.
+      // Long limits: no result is partial on a busy machine unless it is meant to be.
       search: { searchMs: 60_000, waitMs: 60_000, ...options.search },
     });
     const client = new pg.Client({ connectionString: made.url });
@@ -58,7 +58,7 @@ describeOnPostgres("a search", (postgres) => {
       "theirs",
       Array.from({ length: 300 }, (_, n) => `the import and the okapi ${n}`),
     );
-    // Their own messages are not all looked through before the index has them, and they are told so.
+    // Their own messages are not all searched before the index has them, and the result says so.
     expect(await places(theirs, "okapi", 500)).toMatchObject({ partial: true });
     for (const isIndexed of [false, true]) {
       if (isIndexed) await indexAll(root, "theirs");
@@ -68,7 +68,7 @@ describeOnPostgres("a search", (postgres) => {
       expect(await places(mine, "import")).toEqual({ seqs: [] });
     }
     expect((await places(theirs, "okapi", 500)).seqs).toHaveLength(300);
-    // Common, and older than all others that have it.
+    // A common word, in a message that is older than all others that have it.
     expect(await places(theirs, "the import 3 ")).toEqual({ seqs: [4] });
   });
 
@@ -80,7 +80,7 @@ describeOnPostgres("a search", (postgres) => {
     await client.query("BEGIN");
     await client.query("LOCK TABLE parley.search_entry IN ACCESS EXCLUSIVE MODE");
     const searches = Array.from({ length: 8 }, () => store.search({ q: "okapi", limit: 5 }));
-    // They never take the last connection.
+    // Searches never take the last connection.
     await append(root.forOwner("other"), "other", ["meanwhile"]);
     for (const result of await Promise.all(searches)) expect(result).toEqual({ hits: [], partial: true });
     await client.query("ROLLBACK");
@@ -109,7 +109,7 @@ describeOnPostgres("a search", (postgres) => {
     await client.query("SELECT FROM parley.search_owner WHERE owner = 'mine' FOR UPDATE");
     expect(await root.indexSearch({ owner: "mine", limit: 10 })).toEqual({ indexed: 0, more: false });
     expect((await places(store, "okapi")).seqs).toEqual([1, 1]);
-    // A turn does not notice.
+    // A turn is not affected.
     const turn = await start(store, "more", "a third okapi");
     await store.seal(sealing(turn, []));
     await client.query("ROLLBACK");

@@ -39,7 +39,7 @@ describeOnOwnPostgres("when the server goes away", (postgres) => {
       ),
     );
 
-  /** Calls again as long as the store says that this makes sense. */
+  /** Calls again as long as the store reports a retryable failure. */
   async function persistently<T>(call: () => Promise<T>): Promise<T> {
     for (;;) {
       try {
@@ -73,7 +73,7 @@ describeOnOwnPostgres("when the server goes away", (postgres) => {
     const store = root.forOwner("ada");
     const id = crypto.randomUUID();
     const input = admission(id, "Once");
-    // Connections that the pool believes to be alive.
+    // Connections that the pool considers alive.
     await Promise.all(Array.from({ length: 5 }, () => store.get(id)));
     await terminateOthers();
     const outcome = await persistently(() => store.admit(input));
@@ -123,7 +123,7 @@ describeOnOwnPostgres("when the server goes away", (postgres) => {
       await client.query("SET default_transaction_read_only = off");
       await client.query("ALTER DATABASE postgres RESET default_transaction_read_only");
     });
-    // The connection that refused was thrown away: a new one finds a server that takes writes.
+    // The connection that refused was closed: a new one finds a server that accepts writes.
     const outcome = await persistently(() => store.admit(admission(id, "Hello")));
     expect(outcome.kind).toBe("started");
   });
@@ -183,13 +183,13 @@ describeOnOwnPostgres("when the server goes away", (postgres) => {
     });
     await (left.wake as PostgresWake).ready();
     await (right.wake as PostgresWake).ready();
-    expect(await heard(left.wake, right.wake)).toBe(true);
+    expect(await received(left.wake, right.wake)).toBe(true);
     await server.restart();
-    expect(await heard(left.wake, right.wake)).toBe(true);
+    expect(await received(left.wake, right.wake)).toBe(true);
   });
 
-  /** Notifies until it is heard: while connections are down, nothing is. */
-  function heard(from: Wake, by: Wake): Promise<boolean> {
+  /** Notifies until the other side receives it: while connections are down, nothing is received. */
+  function received(from: Wake, by: Wake): Promise<boolean> {
     return new Promise((resolve) => {
       const stop = by.listen((ids, kind) => {
         clearInterval(again);

@@ -90,7 +90,7 @@ describeOnPostgres(
         expect(outcome.kind).toBe(when === "before" ? "started" : "known");
         const before = proxy.size;
         proxy.thaw();
-        // The server has read all that waited when it has closed the old connections.
+        // The server has read everything that waited when it has closed the old connections.
         await vi.waitFor(() => expect(proxy.size).toBeLessThan(before), 30_000);
         const { entries } = await direct.forOwner("ada").readNewest({ conversationId: id, limit: 5 });
         expect(textsOf(entries)).toEqual([`Once ${when}`]);
@@ -161,7 +161,7 @@ describeOnPostgres(
       expect(inTransaction).toHaveLength(1);
     });
 
-    it("do not silence wake-ups: the connection is probed, and made anew", async () => {
+    it("do not silence wake-ups: the connection is probed, and opened again", async () => {
       const [nearProxy, farProxy] = [await startProxy(), await startProxy()];
       const [near, far] = [nearProxy, farProxy].map((proxy) => {
         const opened = openPostgres({ url: proxy.through(database.url), ...quick });
@@ -173,18 +173,18 @@ describeOnPostgres(
       });
       if (near === undefined || far === undefined) throw new Error("two nodes");
       await Promise.all([near.ready(), far.ready()]);
-      expect(await heard(near, far)).toBe(true);
+      expect(await received(near, far)).toBe(true);
       farProxy.freeze();
-      expect(await heard(near, far)).toBe(true);
+      expect(await received(near, far)).toBe(true);
       nearProxy.freeze();
-      expect(await heard(near, far)).toBe(true);
+      expect(await received(near, far)).toBe(true);
       // Frozen again, it still closes.
       farProxy.freeze({ andNew: true });
       await far.close();
     });
 
-    /** Notifies until it is heard: while a connection is silent, nothing is. */
-    function heard(from: PostgresWake, by: PostgresWake): Promise<boolean> {
+    /** Notifies until the other side receives it: while a connection is silent, nothing is received. */
+    function received(from: PostgresWake, by: PostgresWake): Promise<boolean> {
       return new Promise((resolve) => {
         const stop = by.listen((ids, kind) => {
           clearInterval(again);
@@ -195,7 +195,7 @@ describeOnPostgres(
       });
     }
 
-    it("and calls without a connection are told by the check, until they have passed", async () => {
+    it("and calls without a connection are reported by the check, until they have passed", async () => {
       const { store, database: pool } = await open({
         maxConnections: 1,
         connectTimeoutMs: 20,

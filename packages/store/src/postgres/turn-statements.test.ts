@@ -6,10 +6,10 @@ import { openLogStore } from "../open-log-store.js";
 import { CapturedStatements } from "../sql-rules.test-support.js";
 import { PostgresDatabase } from "./postgres-database.js";
 
-/** The statements with which an owner's changes are read, whoever made them. */
+/** Statements that read an owner's changes, of all writers. */
 const feed = ["changed", "noticed"];
 
-/** Those behind its end, with which its words are added to the search index. */
+/** Statements after the end of a turn that add its words to the search index. */
 const ofIndex = /search|^change_bound$|^changes_open$/;
 
 describeOnPostgres(
@@ -46,7 +46,7 @@ describeOnPostgres(
         seen.length = 0;
         await me.send({ conversationId: "c", message: "Hi" });
         await expect.poll(() => seen).toContain("idle");
-        // Polls have looked since, and found nothing to read.
+        // Polls have run since, and found nothing to read.
         const polls = () => captured.ran.filter((name) => name === "news_owners").length;
         const before = polls();
         await expect.poll(polls).toBeGreaterThan(before + 1);

@@ -8,7 +8,7 @@ import type {
   SealInput,
 } from "@parley/core/ports";
 
-/** What tests of this folder send. What is left out is made up. */
+/** Inputs that tests of this folder send, with defaults for what is left out. */
 
 export const node = "node-1";
 

@@ -23,13 +23,13 @@ describeOnPostgres("wake-ups between nodes", (postgres) => {
     return wakes;
   }
 
-  /** Collects what is heard until `count` ids of the kind are there. */
-  function hear(wake: PostgresWake, kind: WakeKind, count: number): Promise<number[]> {
+  /** Collects received ids until there are `count` of the kind. */
+  function receive(wake: PostgresWake, kind: WakeKind, count: number): Promise<number[]> {
     const ids: number[] = [];
     return new Promise((resolve) => {
-      const stop = wake.listen((heard, heardKind) => {
-        if (heardKind !== kind) return;
-        ids.push(...heard);
+      const stop = wake.listen((logs, receivedKind) => {
+        if (receivedKind !== kind) return;
+        ids.push(...logs);
         if (ids.length < count) return;
         stop();
         resolve(ids);
@@ -37,7 +37,7 @@ describeOnPostgres("wake-ups between nodes", (postgres) => {
     });
   }
 
-  /** Hears everything that nodes send. */
+  /** Receives everything that nodes send. */
   async function eavesdrop(): Promise<{ sent: string[]; until: (message: unknown[]) => Promise<void> }> {
     const client = new pg.Client({ connectionString: database.url });
     onTestFinished(() => client.end());
@@ -69,11 +69,11 @@ describeOnPostgres("wake-ups between nodes", (postgres) => {
     first.listen(() => {
       own += 1;
     });
-    const heard = [second, third].map((wake) => hear(wake, "stop", 1));
+    const received = [second, third].map((wake) => receive(wake, "stop", 1));
     first.notify([1], "stop");
-    expect(await Promise.all(heard)).toEqual([[1], [1]]);
-    // What comes back to the sender would have come before this answer.
-    const back = hear(first, "news", 1);
+    expect(await Promise.all(received)).toEqual([[1], [1]]);
+    // A notification that comes back to the sender would have arrived before this answer.
+    const back = receive(first, "news", 1);
     second.notify([2]);
     expect(await back).toEqual([2]);
     expect(own).toBe(2);
@@ -83,12 +83,12 @@ describeOnPostgres("wake-ups between nodes", (postgres) => {
     const [from, to] = await nodes(2);
     if (from === undefined || to === undefined) throw new Error("two nodes");
     const ids = Array.from({ length: 1_000 }, (_, index) => Number.MAX_SAFE_INTEGER - index);
-    const heard = hear(to, "news", ids.length);
+    const received = receive(to, "news", ids.length);
     const { sent, until } = await eavesdrop();
     for (const id of ids) from.notify([id]);
     for (const id of ids) from.notify([id]);
-    expect((await heard).toSorted()).toEqual(ids.toSorted());
-    // The last one, sent behind them, says that all are here: they come in order, if not before the next answer.
+    expect((await received).toSorted()).toEqual(ids.toSorted());
+    // The last one, sent behind them, shows that all have arrived: they come in order, if not before the next answer.
     from.notify([7], "open");
     await until(["open", 7]);
     expect(sent.filter((payload) => payload.startsWith(`["news",`))).toHaveLength(3);
@@ -102,10 +102,10 @@ describeOnPostgres("wake-ups between nodes", (postgres) => {
     const [second] = await nodes(1);
     await until(["here"]);
     if (first === undefined || second === undefined) throw new Error("two nodes");
-    const heard = [hear(first, "stop", 1), hear(second, "news", 1)];
+    const received = [receive(first, "stop", 1), receive(second, "news", 1)];
     first.notify([2]);
     second.notify([3], "stop");
-    expect(await Promise.all(heard)).toEqual([[3], [2]]);
+    expect(await Promise.all(received)).toEqual([[3], [2]]);
     expect(sent).not.toContain(JSON.stringify(["news", 1]));
   });
 
@@ -121,22 +121,22 @@ describeOnPostgres("wake-ups between nodes", (postgres) => {
     await until(["news", 4]);
     expect(sent).toContain(JSON.stringify(["hello"]));
     first?.notify([5]);
-    // Whoever listens again is told again.
+    // A node that listens again is notified again.
     const [third] = await nodes(1);
     await until(["here"]);
     if (first === undefined || third === undefined) throw new Error("two nodes");
-    const heard = hear(third, "news", 1);
+    const received = receive(third, "news", 1);
     first.notify([6]);
-    expect(await heard).toEqual([6]);
+    expect(await received).toEqual([6]);
     expect(sent).not.toContain(JSON.stringify(["news", 5]));
   });
 
   it("are the process's own where there is nothing to listen to", async () => {
     const opened = openPostgres({ url: database.url, transactionPooler: true });
     onTestFinished(() => opened.store.close());
-    const heard = new Promise((resolve) => opened.wake.listen((ids, kind) => resolve([ids, kind])));
+    const received = new Promise((resolve) => opened.wake.listen((ids, kind) => resolve([ids, kind])));
     opened.wake.notify([1]);
-    expect(await heard).toEqual([[1], "news"]);
+    expect(await received).toEqual([[1], "news"]);
     await opened.wake.close?.();
   });
 
@@ -160,7 +160,7 @@ describeOnPostgres("wake-ups between nodes", (postgres) => {
     }
   });
 
-  /** True if a token's lock is free, asked as another node asks. */
+  /** Returns true if a token's lock is free, checked as another node does. */
   async function hasEnded(token: string): Promise<boolean> {
     const { store } = openPostgres({ url: database.url, listenUrl: false });
     try {
@@ -175,7 +175,7 @@ describeOnPostgres("wake-ups between nodes", (postgres) => {
     }
   }
 
-  it("come with a presence that ends with the connection, and begins anew with the next one", async () => {
+  it("come with a presence that ends with the connection, and begins again with the next one", async () => {
     const [wake, other] = await nodes(2);
     if (wake === undefined || other === undefined) throw new Error("two nodes");
     const first = wake.presence.token();

@@ -13,47 +13,47 @@ const logsPerNotification = 400;
 
 const kinds: readonly WakeKind[] = ["news", "stop", "open", "input", "webhooks", "models"];
 
-/** Locks of processes have numbers up to this one: as many as the generator of random numbers has. */
+/** Largest number of a process's lock: the limit of the random number generator. */
 const presenceKeys = 2 ** 48 - 1;
 
 /**
- * The server must not give up the session of a process that it has lost sight of before the lease of its node ends,
- * however short it is configured to wait. By its own limits, that takes two minutes.
+ * Keeps the server from ending the session of a process that it has lost contact with before the lease of its node
+ * ends, however short its configured limits are. By its own limits, that takes two minutes.
  */
 const patientSession = `SELECT set_config('idle_session_timeout', '0', false), set_config('tcp_user_timeout', '0', false),
   set_config('tcp_keepalives_idle', '60', false), set_config('tcp_keepalives_interval', '10', false),
   set_config('tcp_keepalives_count', '6', false)`;
 
-/** What nodes tell each other about themselves: whoever begins to listen asks, and everyone who listens answers. */
-const presence = { asked: JSON.stringify(["hello"]), answered: JSON.stringify(["here"]) };
+/** Messages about the nodes themselves: a node that starts to listen asks, and every node that listens answers. */
+const presence = { question: JSON.stringify(["hello"]), answer: JSON.stringify(["here"]) };
 
 export interface PostgresWakeOptions extends Partial<PostgresTimeouts> {
   readonly url: string;
   /** The schema whose nodes wake each other. Default `parley`. */
   readonly schema?: string;
   readonly driver?: Readonly<pg.ClientConfig>;
-  /** The longest pause between two attempts to connect. Default 5 s. */
+  /** Longest pause between two attempts to connect. Default 5 s. */
   readonly maxPauseMs?: number;
-  /** After so long a silence it is asked whether anybody else still listens. Default 30 s. */
+  /** Silence after which the node asks whether another one still listens. Default 30 s. */
   readonly silenceMs?: number;
-  /** How long an answer to that may take. Default 5 s. */
+  /** Time that an answer to that may take. Default 5 s. */
   readonly answerMs?: number;
 }
 
 /**
- * Nodes wake each other by LISTEN and NOTIFY, on a connection that does nothing else: a NOTIFY within the writing
- * transactions would make their commits wait for each other.
+ * Wakes nodes by LISTEN and NOTIFY, on a connection that does nothing else: a NOTIFY within the writing transactions
+ * would make their commits wait for each other.
  *
- * Listeners of the same process hear at once. What is told within one tick travels together. While the connection is
- * down, others hear nothing, and it is tried again and again: a lost wake-up costs time, because everyone also looks
- * by themselves. A connection that only listens cannot notice that it leads nowhere any more, so it is probed.
+ * Listeners of the same process are notified at once. Notifications of one tick are sent together. While the connection
+ * is down, other nodes receive nothing, and it is retried: a lost wake-up only costs time, because every node also
+ * polls. A connection that only listens cannot notice that it is dead, so it is probed.
  *
- * A node that is alone tells nobody: with one turn at a time, a wake-up behind each flush would cost as much as the
- * flush. It knows by having asked, when it began to listen or after a long silence, and having heard nothing since.
- * Who comes later asks too, and is heard.
+ * A node that is alone sends nothing: with one turn at a time, a wake-up after each flush would cost as much as the
+ * flush. It knows that it is alone if it has asked, when it started to listen or after a long silence, and has received
+ * nothing since. A node that comes later asks too, and is received.
  *
- * The session also holds an advisory lock, with a number of its own, that ends with the process: its presence. It has none
- * where something stands between that hands out sessions, for such a session outlives the process, or ends before it.
+ * The session also holds an advisory lock, with its own number, that ends with the process: its presence. It has none
+ * behind a pooler that hands out sessions, because such a session outlives the process, or ends before it.
  */
 export class PostgresWake implements Wake {
   readonly #options: PostgresWakeOptions;
@@ -63,23 +63,23 @@ export class PostgresWake implements Wake {
   ) => BoundedClient;
   readonly #listeners = new Set<Listener>();
   readonly #presenceListeners = new Set<() => void>();
-  /** The presence of the session that is connected now. */
+  /** Presence of the session that is connected now. */
   #presence: string | undefined;
   readonly #pending = new Map<WakeKind, Set<number>>();
-  /** Where the nodes of this schema listen. */
+  /** Channel on which the nodes of this schema listen. */
   readonly #channel: string;
   readonly #tried = signal();
   readonly #closing = signal();
   readonly #connecting: Promise<void>;
   #client: BoundedClient | undefined;
   #sending = false;
-  /** The next statement is due even if it notifies nobody. */
+  /** Set when the next statement is due even if it notifies no node. */
   #isProbeDue = false;
   #closed = false;
-  /** What is to be told of this node itself. */
+  /** Messages to send about this node itself. */
   readonly #about = new Set<string>();
-  /** When another node was last heard, and when it was last asked whether there is one. */
-  #heardAt = Number.NEGATIVE_INFINITY;
+  /** Times at which another node was last received, and at which this one last asked whether there is one. */
+  #receivedAt = Number.NEGATIVE_INFINITY;
   #askedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: PostgresWakeOptions) {
@@ -90,12 +90,12 @@ export class PostgresWake implements Wake {
     this.#connecting = this.#keepConnected();
   }
 
-  /** Resolves when the first attempt to connect is through, whatever came of it. */
+  /** Resolves when the first attempt to connect has ended, successfully or not. */
   ready(): Promise<void> {
     return this.#tried.given;
   }
 
-  /** False while others can neither hear this node nor be heard. */
+  /** False while this node can neither send to others nor receive from them. */
   get isConnected(): boolean {
     return this.#client !== undefined;
   }
@@ -119,7 +119,7 @@ export class PostgresWake implements Wake {
   }
 
   listen(onWake: Listener): () => void {
-    // Its own function, so that the same one may listen twice.
+    // A new function, so that the same one may listen twice.
     const listener: Listener = (logs, kind) => onWake(logs, kind);
     this.#listeners.add(listener);
     return () => {
@@ -146,18 +146,18 @@ export class PostgresWake implements Wake {
     await this.#connecting;
   }
 
-  /** Until it is known that nobody else listens, somebody may. */
+  /** Returns true unless it is known that no other node listens. */
   #hasCompany(): boolean {
     const { silenceMs = 30_000, answerMs = 5_000 } = this.#options;
     const now = performance.now();
-    if (now - this.#heardAt < silenceMs) return true;
-    if (this.#askedAt > this.#heardAt) return now - this.#askedAt < answerMs;
+    if (now - this.#receivedAt < silenceMs) return true;
+    if (this.#askedAt > this.#receivedAt) return now - this.#askedAt < answerMs;
     this.#ask();
     return true;
   }
 
   #ask(): void {
-    this.#about.add(presence.asked);
+    this.#about.add(presence.question);
     this.#sendSoon();
   }
 
@@ -167,23 +167,23 @@ export class PostgresWake implements Wake {
     setImmediate(() => this.#send());
   }
 
-  /** What waited while a notification was under way goes with the next one. */
+  /** Sends what is pending. Notifications that wait while one is being sent go with the next one. */
   async #send(): Promise<void> {
     while (this.#pending.size > 0 || this.#about.size > 0 || this.#isProbeDue) {
       this.#isProbeDue = false;
-      const told = [...this.#pending];
+      const pending = [...this.#pending];
       const payloads = [...this.#about];
       this.#pending.clear();
       this.#about.clear();
       const client = this.#client;
       if (client === undefined) break;
-      for (const [kind, logs] of told) {
+      for (const [kind, logs] of pending) {
         const all = [...logs];
         for (let start = 0; start < all.length; start += logsPerNotification) {
           payloads.push(JSON.stringify([kind, ...all.slice(start, start + logsPerNotification)]));
         }
       }
-      if (payloads.includes(presence.asked)) this.#askedAt = performance.now();
+      if (payloads.includes(presence.question)) this.#askedAt = performance.now();
       try {
         await this.#query(client, {
           name: "parley_wake",
@@ -191,7 +191,8 @@ export class PostgresWake implements Wake {
           values: [this.#channel, payloads],
         });
       } catch {
-        // The connection's own listener notices, and connects again. A question that got nowhere has not been asked.
+        // The connection's own listener notices, and connects again. A question that was not sent does not count as
+        // asked.
         this.#askedAt = Number.NEGATIVE_INFINITY;
         break;
       }
@@ -229,7 +230,7 @@ export class PostgresWake implements Wake {
     for (const changed of [...this.#presenceListeners]) changed();
   }
 
-  /** Takes the lock by which others see that this process runs. Returns its token, or undefined where there is none. */
+  /** Takes the lock that shows others that this process runs. Returns its token, or undefined if there is none. */
   async #holdPresence(client: BoundedClient, session: number | undefined): Promise<string | undefined> {
     if (session === undefined || session !== client.processID) return undefined;
     const key = randomInt(presenceKeys);
@@ -241,7 +242,7 @@ export class PostgresWake implements Wake {
     return row?.held === true ? presenceToken(row.place, key) : undefined;
   }
 
-  /** Asks for a sign of life from time to time; a connection that gives none is destroyed, and so connected anew. */
+  /** Probes the connection regularly; one that does not answer is destroyed, and so connected again. */
   #keepProbing(): () => void {
     const timer = setInterval(() => {
       this.#isProbeDue = true;
@@ -279,8 +280,8 @@ export class PostgresWake implements Wake {
     });
     let ownId: number | undefined;
     client.on("notification", ({ processId, payload }) => {
-      // Listeners of this process have heard already.
-      if (processId !== ownId && payload !== undefined) this.#hear(payload);
+      // Listeners of this process have been notified already.
+      if (processId !== ownId && payload !== undefined) this.#receive(payload);
     });
     try {
       await client.connect();
@@ -295,10 +296,10 @@ export class PostgresWake implements Wake {
     }
   }
 
-  #hear(payload: string): void {
-    this.#heardAt = performance.now();
-    if (payload === presence.asked) {
-      this.#about.add(presence.answered);
+  #receive(payload: string): void {
+    this.#receivedAt = performance.now();
+    if (payload === presence.question) {
+      this.#about.add(presence.answer);
       this.#sendSoon();
       return;
     }
@@ -311,7 +312,7 @@ export class PostgresWake implements Wake {
   }
 }
 
-/** Something that happens once, and may have happened already. */
+/** Creates a signal that is given once, and may have been given already. */
 function signal(): { readonly given: Promise<void>; readonly give: () => void } {
   let give = () => {};
   const given = new Promise<void>((resolve) => {
@@ -320,7 +321,7 @@ function signal(): { readonly given: Promise<void>; readonly give: () => void } 
   return { given, give };
 }
 
-/** Does not keep a process alive that has nothing else to do. */
+/** Waits without keeping a process alive that has nothing else to do. */
 function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms).unref());
 }

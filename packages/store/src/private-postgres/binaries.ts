@@ -25,20 +25,20 @@ export interface PostgresBinaries {
   readonly major: number;
 }
 
-/** Says why there are no programs to run. */
+/** The reason why there are no programs to run. */
 export interface NoBinaries {
   readonly reason: string;
 }
 
-/** Where programs are looked for. */
+/** Places that are searched for programs. */
 export interface BinaryPlaces {
-  /** The folder with the programs themselves. */
+  /** Folder with the programs themselves. */
   readonly bin?: string;
-  /** The folder of the npm package that holds programs and libraries. */
+  /** Folder of the npm package that holds programs and libraries. */
   readonly native?: string | undefined;
   /** Folders for a copy of the package, the preferred one first. */
   readonly caches?: readonly string[];
-  /** The package's programs have run on this machine: they need not be tried. */
+  /** True if the package's programs have run on this machine: they need not be tried. */
   readonly isProven?: boolean;
 }
 
@@ -46,7 +46,7 @@ export interface BinaryPlaces {
 const oldestMajor = 15;
 
 /**
- * Finds the programs that a private server runs from: those in `bin`, where it is given, else those of the platform's npm
+ * Finds the programs that a private server runs from: those in `bin`, if it is given, else those of the platform's npm
  * package. A package whose folder the server's user cannot reach (below a closed home), or that lacks links which its
  * install script would have made and cannot be written, is copied to a cache once.
  */
@@ -82,7 +82,7 @@ export async function findOlderBinaries(major: number): Promise<PostgresBinaries
   return existsSync(bin) ? probe(bin) : { reason: `PostgreSQL ${major} is not installed in ${bin}` };
 }
 
-/** The `native` folder of the platform's npm package, if it is installed. */
+/** Returns the `native` folder of the platform's npm package, if it is installed. */
 export function packagedPostgres(): string | undefined {
   try {
     const { resolve } = createRequire(import.meta.url);
@@ -93,7 +93,7 @@ export function packagedPostgres(): string | undefined {
   }
 }
 
-/** Runs the programs for their version: a library that is missing, or another C library, shows here. */
+/** Runs the programs for their version, which reveals a missing library or another C library. */
 async function probe(bin: string): Promise<PostgresBinaries | NoBinaries> {
   let major = 0;
   for (const program of ["postgres", "initdb"]) {
@@ -113,7 +113,7 @@ async function probe(bin: string): Promise<PostgresBinaries | NoBinaries> {
   return { reason: `${bin} has PostgreSQL ${major}, and ${oldestMajor} is the oldest that is supported` };
 }
 
-/** True where the server's user may enter the folder and all above it. */
+/** Returns true if the server's user may enter the folder and all above it. */
 function isReachable(path: string): boolean {
   const user = serverUser();
   if (user === undefined) return true;
@@ -123,8 +123,8 @@ function isReachable(path: string): boolean {
 }
 
 /**
- * Makes the links between libraries that the package leaves to an install script, which npm may be told not to run. The
- * list of links lies beside the libraries. True when all of them are there.
+ * Creates the links between libraries that the package leaves to an install script, which npm may be configured not to
+ * run. The list of links is beside the libraries. Returns true when all of them exist.
  */
 export function linkLibraries(native: string): boolean {
   const list = join(native, "pg-symlinks.json");
@@ -136,13 +136,13 @@ export function linkLibraries(native: string): boolean {
     try {
       symlinkSync(relative(dirname(target), source), link);
     } catch {
-      // Another process may have made it since.
+      // Another process may have created it since.
     }
     return existsSync(link);
   });
 }
 
-/** The version of the package, which begins with PostgreSQL's own. */
+/** Returns the version of the package, which begins with PostgreSQL's own. */
 function packageVersion(native: string): string {
   const manifest: { version: string } = JSON.parse(
     readFileSync(join(dirname(native), "package.json"), "utf8"),
@@ -150,7 +150,7 @@ function packageVersion(native: string): string {
   return manifest.version;
 }
 
-/** Where programs may be copied to. As root, places that other users can reach. */
+/** Returns the folders to which programs may be copied. As root, places that other users can reach. */
 function cacheFolders(): string[] {
   if (serverUser() !== undefined) return ["/var/cache/parley", "/var/tmp/parley", "/tmp/parley"];
   const { XDG_CACHE_HOME: named } = process.env;
@@ -158,7 +158,7 @@ function cacheFolders(): string[] {
   return [join(cache, "parley"), join(tmpdir(), `parley-${process.getuid?.()}`)];
 }
 
-/** Copies the package's files, without what only compilers need, and returns the copy. It appears in one step. */
+/** Copies the package's files, without those for compilers, and returns the copy. It appears in one step. */
 function copyTo(cache: string, native: string): string {
   mkdirSync(cache, { recursive: true, mode: 0o755 });
   const { uid, mode } = statSync(cache);
@@ -179,7 +179,7 @@ function copyTo(cache: string, native: string): string {
     renameSync(draft, copy);
   } catch (error) {
     rmSync(draft, { recursive: true, force: true });
-    // Another process made the same copy at the same time.
+    // Another process created the same copy at the same time.
     if (!existsSync(copy)) throw error;
   }
   return copy;

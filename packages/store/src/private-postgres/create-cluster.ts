@@ -22,13 +22,13 @@ import { dataArgument, layoutAt, type ServerLayout } from "./layout.js";
 import { type ServerUser, serverUser } from "./server-user.js";
 import { superuser } from "./settings.js";
 
-/** The environment of PostgreSQL's programs. What this process was started with is none of their business. */
+/** Environment of PostgreSQL's programs, independent of this process's own. */
 export const serverEnvironment = { LC_ALL: "C", TZ: "UTC", PATH: "/usr/bin:/bin:/usr/sbin:/sbin" };
 
-/** The ending of a folder that is still being made. */
+/** Ending of a folder that is still being created. */
 const draftEnding = ".new";
 
-/** True where a private server's files are complete. Refuses those of another user, which cannot be seen. */
+/** Returns true if a private server's files are complete. Refuses those of another user, which cannot be seen. */
 export function hasCluster({ home, data }: ServerLayout): boolean {
   try {
     return statSync(join(data, "PG_VERSION"), { throwIfNoEntry: false }) !== undefined;
@@ -43,11 +43,11 @@ export function hasCluster({ home, data }: ServerLayout): boolean {
 }
 
 /**
- * Gives the files to the server's user and closes them to others, where a copy of the folder has lost that: PostgreSQL
- * starts on nothing else.
+ * Gives the files to the server's user and closes them to others, in case a copy of the folder has lost that:
+ * PostgreSQL requires both to start.
  */
 export function claimCluster({ home, data, users }: ServerLayout): void {
-  // A copy that leaves out empty folders leaves out this one.
+  // Some copies leave out empty folders such as this one.
   if (!existsSync(users)) makeServerFolder(users);
   const user = serverUser();
   const { uid, mode } = statSync(data);
@@ -61,14 +61,14 @@ function chownTree(path: string, user: ServerUser): void {
   for (const name of readdirSync(path)) chownTree(join(path, name), user);
 }
 
-/** The major version that made a private server's files. */
+/** Returns the major version that created a private server's files. */
 export function clusterMajor({ data }: ServerLayout): number {
   return Number.parseInt(readFileSync(join(data, "PG_VERSION"), "utf8"), 10);
 }
 
 /**
- * Makes the files of a private server, beside their place, and moves them there when they are whole: a crash leaves no
- * half of them. The caller holds the lock of the folder, so what an earlier crash left can be removed.
+ * Creates the files of a private server beside their place, and moves them there when they are complete: a crash leaves
+ * no partial ones. The caller holds the lock of the folder, so what an earlier crash left can be removed.
  */
 export async function createCluster(
   { home }: ServerLayout,
@@ -90,7 +90,7 @@ export async function createCluster(
   }
 }
 
-/** Makes a folder that only the server's user can enter. */
+/** Creates a folder that only the server's user can enter. */
 function makeServerFolder(path: string): void {
   mkdirSync(path, { mode: 0o700 });
   giveToServer(path);
@@ -103,7 +103,7 @@ export function giveToServer(path: string): void {
 }
 
 /**
- * The size of a file of the write-ahead log, in MB. A server that ended on a full disk needs one more of them before it
+ * Size of a file of the write-ahead log, in MB. A server that ended on a full disk needs one more of them before it
  * starts again, so small ones need less space to be freed; a new folder is smaller, too.
  */
 const walSegmentMb = 4;
@@ -140,7 +140,7 @@ export async function removeCluster({ home }: ServerLayout): Promise<void> {
   await removeFolder(home);
 }
 
-/** The failure to make a private server where none has been: PGlite may do. */
+/** Creates the failure to create a private server where none has been: PGlite can be used instead. */
 export function notCreated(cause: unknown): ParleyError {
   const why = cause instanceof Error ? cause.message : String(cause);
   return new ParleyError("store_unavailable", `PostgreSQL could not be set up in this folder: ${why}`, {
@@ -150,12 +150,12 @@ export function notCreated(cause: unknown): ParleyError {
   });
 }
 
-/** True where a private server could not be made, and nothing of it is left. */
+/** Returns true if a private server could not be created, and nothing of it is left. */
 export function isNotCreated(error: unknown): error is ParleyError {
   return isParleyError(error) && error.details?.reason === "not_created";
 }
 
-/** Removes what a process left behind that was killed while it made a cluster. */
+/** Removes what a process left behind that was killed while it created a cluster. */
 async function removeDrafts(home: string): Promise<void> {
   const parent = dirname(home);
   for (const name of await readdir(parent)) {
@@ -164,7 +164,7 @@ async function removeDrafts(home: string): Promise<void> {
   }
 }
 
-/** Its `initdb` may have been left behind, too, and write once more: then the next one removes the rest. */
+/** Removes a folder. An `initdb` that was left behind may write once more: then the next call removes the rest. */
 async function removeFolder(path: string): Promise<void> {
   await rm(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }).catch(() => undefined);
 }

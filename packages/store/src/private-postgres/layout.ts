@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 
-/** Where everything of a private PostgreSQL lies in a store's folder. */
+/** Paths of a private PostgreSQL in a store's folder. */
 export interface ServerLayout {
   /** The one folder that holds the rest. It appears when it is complete. */
   readonly home: string;
@@ -12,24 +12,24 @@ export interface ServerLayout {
   readonly log: string;
 }
 
-/** The layout below a store's folder. */
+/** Returns the layout below a store's folder. */
 export function layoutOf(folder: string): ServerLayout {
   return layoutAt(join(folder, "postgres"));
 }
 
-/** The layout in a folder of another name, such as one that is still being made. */
+/** Returns the layout in a folder of another name, such as one that is still being created. */
 export function layoutAt(home: string): ServerLayout {
   return { home, data: join(home, "data"), users: join(home, "users"), log: join(home, "server.log") };
 }
 
 /**
- * The path by which a server with its data folder as working folder refers to that folder. On Linux it is short, so
- * that a socket's name fits however long the folder's path is, and it needs no right to enter the folders above, which
- * the unprivileged user of a server that root starts does not have. Other systems have no such path.
+ * Path by which a server with its data folder as working folder refers to that folder. On Linux it is short, so that a
+ * socket's name fits however long the folder's path is, and it needs no right to enter the folders above, which the
+ * unprivileged user of a server that root starts does not have. Other systems have no such path.
  */
 export const ownFolder = existsSync("/proc/self/cwd") ? "/proc/self/cwd" : "none";
 
-/** The data folder as a program is told it that is started in it. */
+/** Returns the data folder as an argument for a program that is started in it. */
 export function dataArgument(data: string): string {
   return ownFolder === "none" ? data : ownFolder;
 }

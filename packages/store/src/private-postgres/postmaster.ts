@@ -9,7 +9,7 @@ export interface Postmaster {
   readonly status: "starting" | "ready" | "stopping" | "other";
 }
 
-/** Reads what the server's file says. Undefined where there is none, or it is only being written. */
+/** Reads the server's file. Returns undefined if there is none, or it is only being written. */
 function readPostmaster(data: string): Postmaster | undefined {
   const lines = readIfThere(join(data, "postmaster.pid"))?.split("\n") ?? [];
   const pid = Number(lines[0]);
@@ -19,13 +19,15 @@ function readPostmaster(data: string): Postmaster | undefined {
   return { pid, status: isKnown ? status : "other" };
 }
 
-/** The main process of the server that runs on this folder. One of another folder, or another program, is none. */
+/**
+ * Finds the main process of the server that runs on this folder. One of another folder, or another program, is ignored.
+ */
 export function findPostmaster(data: string): Postmaster | undefined {
   const found = readPostmaster(data);
   return found !== undefined && isPostmasterOf(found.pid, data) ? found : undefined;
 }
 
-/** True while this process is the main process of a server on this folder. */
+/** Returns true while this process is the main process of a server on this folder. */
 export function isPostmasterOf(pid: number, data: string): boolean {
   if (!isThere(pid)) return false;
   const place = workingFolder(pid);
@@ -37,15 +39,15 @@ export function isPostmasterOf(pid: number, data: string): boolean {
   }
 }
 
-/** How old a lock file without a number must be to be taken for one that a killed server left behind. */
+/** Age from which a lock file without a number counts as left behind by a killed server. */
 const freshMs = 1_000;
 
 /**
- * Makes the lock files of a killed server say that it is gone, and those that came with a copy of the folder. The number in
- * them may belong to another program by now, or to the server of the original, for which PostgreSQL would take it for a
- * server that runs here. Its own start's ancestor it takes for what it is, so that goes in its place: by the rest of the
- * file PostgreSQL finds processes that the killed server has left behind. A server that is only just starting, left
- * behind by a process that was killed meanwhile, keeps its files.
+ * Changes the lock files of a killed server, and those that came with a copy of the folder, so that they say that it is
+ * gone. The number in them may belong to another program by now, or to the server of the original, and PostgreSQL would
+ * consider that a server that runs here. It recognizes the ancestor of its own start, so that number replaces it: by
+ * the rest of the file PostgreSQL finds processes that the killed server has left behind. A server that is only just
+ * starting, left behind by a process that was killed meanwhile, keeps its files.
  */
 export function disownPostmaster(data: string, ancestor: number): void {
   for (const name of ["postmaster.pid", ".s.PGSQL.5432.lock"]) {
@@ -75,7 +77,7 @@ function ageMs(path: string): number {
   return found === undefined ? 0 : Date.now() - found.mtimeMs;
 }
 
-/** The identity of a process's working folder, where the system tells. */
+/** Returns the identity of a process's working folder, if the system provides it. */
 function workingFolder(pid: number): string | undefined {
   return identityOf(`/proc/${pid}/cwd`);
 }

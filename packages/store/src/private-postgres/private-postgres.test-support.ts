@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 
-/** Main processes of servers on a folder: processes whose working folder is its data, and whose parent is no such one. */
+/** Returns the main processes of servers on a folder: their working folder is its data, and their parent's is not. */
 export function serversOn(folder: string): number[] {
   const data = join(folder, "postgres", "data");
   const on = (pid: string) => {
@@ -29,7 +29,7 @@ export async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setTimeout(resolve, 10));
 }
 
-/** An admission of a message, with what it needs. */
+/** Returns an admission of a message, with what it needs. */
 export function admissionOf(id: string) {
   const conversationId = `c-${id}`;
   return {

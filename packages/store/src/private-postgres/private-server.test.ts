@@ -27,7 +27,7 @@ import { openSocketPath, socketFolder } from "./socket-folder.js";
 const isRoot = process.getuid?.() === 0;
 const isLinux = process.platform === "linux";
 
-/** A folder with a server's files, made once and copied for each test. */
+/** A folder with a server's files, created once and copied for each test. */
 let base = "";
 let pattern = "";
 let count = 0;
@@ -37,7 +37,7 @@ const opened = new Set<OpenedEmbedded>();
 
 beforeAll(async () => {
   base = mkdtempSync(join(tmpdir(), "private-pg-"));
-  // The server's user must get to folders below it, where they are not closed on purpose.
+  // The server's user must be able to enter folders below it, unless they are closed on purpose.
   chmodSync(base, 0o755);
   const found = await findBinaries();
   if ("reason" in found) throw new Error(found.reason);
@@ -61,7 +61,7 @@ function newFolder(): string {
   return join(base, `store-${count}`);
 }
 
-/** A folder with an empty store. */
+/** Creates a folder with an empty store. */
 function readyFolder(path = newFolder()): string {
   execFileSync("cp", ["-a", pattern, path]);
   return path;
@@ -86,7 +86,9 @@ interface Opener {
   said(word: string): Promise<void>;
 }
 
-/** A process that opens the folder, says so, admits a message for each line that it is given, and closes at the end. */
+/**
+ * Starts a process that opens the folder, prints that, admits a message for each line of input, and closes at the end.
+ */
 function opener(folder: string, options: { uid?: number; command?: string[] } = {}): Opener {
   const script = `
     const { openEmbedded } = await import(${JSON.stringify(pathToFileURL(builtFile("embedded/index.js")).href)});
@@ -163,7 +165,7 @@ describe("a new folder", () => {
     await client.end();
     socket.close();
     await admit(first, "kept");
-    // A second handle uses the same server, and the first to go leaves it running.
+    // A second handle uses the same server, and the first one to close leaves it running.
     const second = await open(folder);
     expect(await has(second, "kept")).toBe(true);
     if (isLinux) expect(serversOn(folder)).toHaveLength(1);
@@ -239,7 +241,7 @@ describe.runIf(isLinux)("a process that is killed", () => {
         kept.push(String(round));
         await said("closing");
       }
-      // The moment of the kill, from at once to when it is done.
+      // The time of the kill, from at once to after it is done.
       await new Promise((resolve) => setTimeout(resolve, round * (isStart ? 60 : 6)));
       child.kill("SIGKILL");
       await died(child);
@@ -271,7 +273,7 @@ describe.runIf(isLinux)("a server that ends by itself", () => {
     }
     expect(serversOn(folder)).toHaveLength(1);
     await admit(other, "after");
-    // The nodes live on in these processes: nobody may claim their turns.
+    // The nodes continue in these processes: no other node may claim their turns.
     await one.store.heartbeat("n1", 60_000);
     await one.store.heartbeat("n2", 60_000);
     expect(await one.store.claimExpired("n2", 5)).toEqual([]);
@@ -325,7 +327,7 @@ describe("a folder", () => {
     await expect(open(folder)).rejects.toThrow(/written by PostgreSQL 99.*or a newer one/);
   });
 
-  it("that was opened without syncing is refused to whoever counts on it", async () => {
+  it("that was opened without syncing is refused to a process that requires it", async () => {
     const folder = readyFolder();
     await open(folder, false);
     await expect(openEmbedded({ folder })).rejects.toMatchObject({ details: { reason: "not_durable" } });
@@ -357,7 +359,7 @@ describe("a folder", () => {
       details: { reason: "not_created" },
     });
     expect(readdirSync(folder)).toEqual([]);
-    // What has run once is not taken away.
+    // A cluster that has run once is not removed.
     const made = readyFolder();
     await expect(openPrivate({ folder: made, durable: false }, { ...binaries, bin })).rejects.toMatchObject({
       details: { reason: "not_started" },
@@ -381,7 +383,7 @@ describe("programs", () => {
     execFileSync("cp", ["-r", packaged, native]);
     execFileSync("cp", [join(packaged, "..", "package.json"), join(native, "..")]);
     for (const link of ["libicuuc.so.60", "libpq.so.5"]) rmSync(join(native, "lib", link), { force: true });
-    // Root writes anywhere, but its server's user does not get here.
+    // Root writes anywhere, but its server's user cannot enter this folder.
     chmodSync(join(native, "lib"), 0o555);
     chmodSync(join(base, "closed"), 0o700);
     const caches = ["/dev/null/nowhere", join(base, "cache")];

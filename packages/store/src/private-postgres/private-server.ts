@@ -19,24 +19,24 @@ import { openSocketPath, type SocketPath } from "./socket-folder.js";
 import { ensureServer } from "./start-server.js";
 import { stopServer } from "./stop-server.js";
 
-/** Where a private server lies, and what it runs from. */
+/** Options of a private server: its folder and its programs. */
 export interface PrivateServerOptions {
   /** The store's folder. */
   readonly folder: string;
   readonly binaries: PostgresBinaries;
-  /** Whether a commit waits for the disk. */
+  /** True if a commit waits for the disk. */
   readonly durable: boolean;
   /** Runs under the folder's lock as soon as the server accepts connections. */
   readonly prepare?: (opened: { readonly url: string; readonly isFirst: boolean }) => Promise<void>;
 }
 
-/** How long others may hold the folder's lock: a process that starts or stops a server, or makes its files. */
+/** Time that other processes may hold the folder's lock, to start or stop a server, or to create its files. */
 const lockMs = 120_000;
 
-/** How often a server that was ready, but does not take the first connection, is looked for again. */
+/** Attempts to find a server that was ready, but does not accept the first connection. */
 const attempts = 5;
 
-/** How often a server is looked at, and its log. */
+/** Interval between checks of a server and its log. */
 const watchMs = 500;
 const logMs = 60_000;
 
@@ -44,15 +44,15 @@ const logMs = 60_000;
 const pauseMs = { first: 50, longest: 2_000 };
 
 /**
- * A PostgreSQL server that belongs to a store's folder, as one of the processes sees it that use it.
+ * A PostgreSQL server that belongs to a store's folder, from the view of one of the processes that use it.
  *
- * Whoever comes first starts it, whoever comes later uses the one that runs, also one that a killed process left behind,
- * and the last one stops it. Starting and stopping happen under the folder's lock, and who uses the server stands in a
- * file for each, so that of two who come or go at once one waits for the other. A server that ends by itself is started
- * again by whoever sees it first.
+ * The first process starts it, later ones use the running one, including one that a killed process left behind, and the
+ * last one stops it. Starting and stopping happen under the folder's lock, and each process that uses the server has a
+ * file, so that of two that start or end at once one waits for the other. A server that ends by itself is started again
+ * by the first process that notices it.
  */
 export class PrivateServer {
-  /** The address of the database. It stays the same when the server is started again. */
+  /** Address of the database. It stays the same when the server is started again. */
   readonly url: string;
   readonly #options: PrivateServerOptions;
   readonly #layout: ServerLayout;
@@ -86,7 +86,7 @@ export class PrivateServer {
     this.#logWatch.unref();
   }
 
-  /** Makes the files if there are none, and starts the server, or uses the one that runs. */
+  /** Creates the files if there are none, and starts the server, or uses the one that runs. */
   static async open(options: PrivateServerOptions): Promise<PrivateServer> {
     const { folder, binaries, durable, prepare } = options;
     const layout = layoutOf(folder);
@@ -143,14 +143,14 @@ export class PrivateServer {
     }
   }
 
-  /** Under the folder's lock. */
+  /** Ends the use of the server. Runs under the folder's lock. */
   async #end(): Promise<void> {
     clearInterval(this.#watch);
     clearInterval(this.#logWatch);
     this.#users.leave();
     try {
       const { data } = this.#layout;
-      // It may be another one than at the beginning: somebody else may have started it again.
+      // It may be another one than at the beginning: another process may have started it again.
       const found = findPostmaster(data);
       if (found !== undefined && this.#users.others().length === 0) await stopServer(found.pid, data);
     } finally {
@@ -186,7 +186,7 @@ export class PrivateServer {
           lock.release();
         }
       } catch {
-        // A full disk, most likely; the log says it. Calls fail until there is space again.
+        // Most likely a full disk, which the log shows. Calls fail until there is space again.
       }
       await this.#pause(pause);
     }
@@ -204,7 +204,7 @@ export class PrivateServer {
   }
 }
 
-/** The address of the database behind a socket. */
+/** Returns the address of the database behind a socket. */
 export function serverUrl({ path }: SocketPath): string {
   return `postgresql:///${databaseName}?host=${encodeURIComponent(path)}&user=${superuser}`;
 }

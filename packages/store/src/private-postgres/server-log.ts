@@ -8,25 +8,25 @@ export function openLog(path: string): number {
   return openSync(path, "a", 0o600);
 }
 
-/** Starts the log anew when it is long. The server goes on writing at its end. */
+/** Starts the log again when it is long. The server continues to write at its end. */
 export function shortenLog(path: string): void {
   try {
     if (statSync(path).size < longestBytes) return;
     copyFileSync(path, `${path}.1`);
     truncateSync(path);
   } catch {
-    // A full disk: then it stays as it is until there is space again.
+    // A full disk: the log stays as it is until there is space again.
   }
 }
 
-/** What the server said from a place of its log on: the lines that name a failure, the last one first. */
+/** Returns the lines of the log, from a position on, that name a failure, the last one first. */
 export function failureInLog(path: string, from: number): string | undefined {
   const lines = readTail(path, from).split("\n").reverse();
   const line = lines.find((each) => /(FATAL|PANIC|error while loading|could not):?/.test(each));
   return line?.replace(/^.*?(FATAL|PANIC):\s*/, "").trim();
 }
 
-/** The length of the log, which is where the next entry begins. */
+/** Returns the length of the log, which is where the next entry begins. */
 export function logLength(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }

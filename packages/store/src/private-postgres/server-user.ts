@@ -1,4 +1,4 @@
-/** The user that a private server runs as, where that is another one. */
+/** The user that a private server runs as, if it is another one. */
 export interface ServerUser {
   readonly uid: number;
   readonly gid: number;
@@ -7,7 +7,10 @@ export interface ServerUser {
 /** `nobody`: every system has it, and it owns nothing. */
 const unprivileged: ServerUser = { uid: 65_534, gid: 65_534 };
 
-/** PostgreSQL refuses to run as root, so root lends it another user. Undefined: it runs as this process does. */
+/**
+ * Returns another user if this process runs as root, because PostgreSQL refuses that. Undefined: the server runs as
+ * this process does.
+ */
 export function serverUser(): ServerUser | undefined {
   return process.getuid?.() === 0 ? unprivileged : undefined;
 }

@@ -8,17 +8,17 @@ import { giveToServer } from "./create-cluster.js";
 
 /** A process that uses a server, as its file names it. */
 interface ServerUse extends ProcessName {
-  /** The folder that it uses: in a copy of the folder its file means nothing. */
+  /** Folder that it uses: in a copy of the folder its file is ignored. */
   readonly folder: string | undefined;
 }
 
-/** How often a user says that it lives, and after how long without that one on another machine counts as gone. */
+/** Interval at which a user renews its file, and age at which one on another machine counts as gone. */
 const renewMs = 10_000;
 const goneMs = 60_000;
 
 /**
- * The processes that use a private server: a file for each, with its process id at the beginning of the name, which the
- * server's guard reads. Changes happen under the lock of the store's folder.
+ * Lists the processes that use a private server: a file for each, with its process id at the beginning of the name,
+ * which the server's guard reads. Changes happen under the lock of the store's folder.
  */
 export class ServerUsers {
   readonly #folder: string;
@@ -42,14 +42,14 @@ export class ServerUsers {
     return new ServerUsers(folder);
   }
 
-  /** Takes this process off the list. */
+  /** Removes this process from the list. */
   leave(): void {
     clearInterval(this.#renewal);
     process.off("exit", this.#onExit);
     unlinkIfThere(this.#own);
   }
 
-  /** The others that run. */
+  /** Returns the other processes that run. */
   others(): ProcessName[] {
     return livingUsers(this.#folder, this.#own);
   }
@@ -59,12 +59,12 @@ export class ServerUsers {
       const now = new Date();
       utimesSync(this.#own, now, now);
     } catch {
-      // The folder is gone; the server will say so.
+      // The folder is gone; the server will report it.
     }
   }
 }
 
-/** Reads who uses a server, and removes the files of those who are gone. */
+/** Reads the users of a server, and removes the files of those that are gone. */
 export function livingUsers(folder: string, besides = ""): ProcessName[] {
   const identity = folderIdentity(folder);
   return readdirSync(folder).flatMap((name) => {
@@ -78,7 +78,7 @@ export function livingUsers(folder: string, besides = ""): ProcessName[] {
 }
 
 function lives(use: ServerUse, path: string, identity: string | undefined): boolean {
-  // Another machine may number devices differently. Nobody renews a copy of its file, so the file's age decides.
+  // Another machine may number devices differently. A copy of its file is not renewed, so the file's age decides.
   if (use.host !== hostname()) return Date.now() - statSync(path).mtimeMs < goneMs;
   return (use.folder === undefined || use.folder === identity) && isRunning(use);
 }
@@ -87,7 +87,7 @@ function readUse(path: string, name: string): ServerUse | undefined {
   try {
     return JSON.parse(readFileSync(path, "utf8")) as ServerUse;
   } catch {
-    // Killed while it wrote its name, or writing it: the number in the file's name is enough.
+    // Killed while it wrote its name, or still writing it: the number in the file's name is enough.
     const pid = Number.parseInt(name, 10);
     return pid > 0 ? { pid, host: hostname(), processStart: undefined, folder: undefined } : undefined;
   }
@@ -97,6 +97,6 @@ function unlinkIfThere(path: string): void {
   try {
     unlinkSync(path);
   } catch {
-    // Somebody else did, or the folder is gone.
+    // Another process did, or the folder is gone.
   }
 }

@@ -1,14 +1,14 @@
-/** What a private server is started with. */
+/** Settings that a private server is started with. */
 export interface ServerSettings {
-  /** Whether a commit waits for the disk. */
+  /** True if a commit waits for the disk. */
   readonly durable: boolean;
-  /** The folder of the socket, as the server names it. */
+  /** Folder of the socket, as the server names it. */
   readonly socketFolder: string;
 }
 
 /**
- * Makes the server's configuration: small, for a few processes of one machine, and reachable through its socket alone.
- * The folder belongs to its owner only, which is what keeps others out.
+ * Creates the server's configuration: small, for a few processes of one machine, and reachable only through its socket.
+ * Only its owner can enter the folder, which keeps others out.
  */
 export function configuration({ durable, socketFolder }: ServerSettings): string {
   const settings: Readonly<Record<string, string>> = {
@@ -25,9 +25,9 @@ export function configuration({ durable, socketFolder }: ServerSettings): string
     wal_buffers: "1MB",
     fsync: durable ? "on" : "off",
     full_page_writes: durable ? "on" : "off",
-    // Nothing outside of the folder, so that a killed server leaves nothing behind.
+    // Nothing outside the folder, so that a killed server leaves nothing behind.
     dynamic_shared_memory_type: "mmap",
-    // No process that is not needed.
+    // No unnecessary process.
     autovacuum_max_workers: "1",
     max_worker_processes: "0",
     max_parallel_workers: "0",
@@ -36,7 +36,7 @@ export function configuration({ durable, socketFolder }: ServerSettings): string
     max_wal_senders: "0",
     wal_level: "replica",
     jit: "off",
-    // A failing statement is its caller's to report.
+    // The caller reports a failing statement.
     log_min_messages: "log",
     log_min_error_statement: "panic",
     log_checkpoints: "off",
@@ -51,12 +51,12 @@ export function configuration({ durable, socketFolder }: ServerSettings): string
     .join("");
 }
 
-/** Settings that only newer servers know: no processes for reading ahead. */
+/** Returns settings that only newer servers know: no processes for reading ahead. */
 export function newerSettings(major: number): string {
   return major >= 18 ? "io_method = 'sync'\n" : "";
 }
 
-/** Lets in whoever reaches the socket, as the one user that there is. */
+/** Rule that lets in every process that reaches the socket, as the only user. */
 export const access = "local all all trust\n";
 
 /** The database's superuser, and the database: those that a new cluster has. */

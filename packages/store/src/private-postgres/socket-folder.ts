@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { ParleyError } from "@parley/core/errors";
 import { ownFolder } from "./layout.js";
 
-/** A socket's path has room for 104 bytes on some systems, with `/.s.PGSQL.5432.lock` and an end of the text. */
+/** A socket's path holds 104 bytes on some systems, with `/.s.PGSQL.5432.lock` and a terminator. */
 const longestFolder = 84;
 
 /**
- * The folder of the server's socket as the server names it: its data folder, by a path that is short. Where the system
- * has no other name for it and its path is long, a link in /tmp leads to it.
+ * Returns the folder of the server's socket as the server names it: its data folder, by a short path. If the system has
+ * no other name for it and its path is long, a link in /tmp leads to it.
  */
 export function socketFolder(data: string, own: string | "none" = ownFolder): string {
   if (own !== "none") return own;
@@ -22,7 +22,7 @@ export interface SocketPath {
   close(): void;
 }
 
-/** Opens the way to a server's socket. */
+/** Opens the path to a server's socket. */
 export function openSocketPath(data: string, own: string | "none" = ownFolder): SocketPath {
   if (own === "none") return { path: socketFolder(data, own), close() {} };
   const descriptor = openSync(data, constants.O_RDONLY | constants.O_DIRECTORY);
@@ -52,7 +52,7 @@ function shortLink(data: string): string {
   return link;
 }
 
-/** Somebody else could lead this process to a server of theirs. */
+/** Creates the refusal of a link that another user owns: it could lead this process to that user's server. */
 function foreign(link: string): ParleyError {
   return new ParleyError(
     "store_unavailable",

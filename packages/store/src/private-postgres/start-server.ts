@@ -12,15 +12,15 @@ import { serverUser } from "./server-user.js";
 import { access, configuration, newerSettings } from "./settings.js";
 import { socketFolder } from "./socket-folder.js";
 
-/** What a server is started from. */
+/** Inputs of a server's start. */
 export interface ServerStart {
   readonly layout: ServerLayout;
   readonly binaries: PostgresBinaries;
-  /** Whether a commit waits for the disk. */
+  /** True if a commit waits for the disk. */
   readonly durable: boolean;
 }
 
-/** How long a server may take to start, of which replaying its log is most, and how often it is looked at. */
+/** Time that a server may take to start, most of it for replaying its log, and the interval between checks. */
 const startMs = { limit: 120_000, between: 5 };
 
 /**
@@ -30,9 +30,9 @@ const startMs = { limit: 120_000, between: 5 };
 const pausesMs = [50, 100, 200, 400, 800];
 
 /**
- * Runs the server, and stops it when none of its users has run for some seconds: a killed process cannot do that itself,
- * and the next one may come at once. The users are looked at only when the process that started the server is gone, which
- * ends the pipe at 3.
+ * Runs the server, and stops it when none of its users has run for some seconds: a killed process cannot do that
+ * itself, and the next one may come at once. The users are checked only when the process that started the server is
+ * gone, which closes the pipe at 3.
  */
 const guard = `
 "$@" 3<&- &
@@ -76,7 +76,7 @@ export async function ensureServer(start: ServerStart): Promise<number> {
     if (found?.status === "ready") return found.pid;
     if (performance.now() > end) throw notStarted(log, "it takes longer than it should");
     if (found !== undefined) {
-      // It was left behind by a process that was killed while it started or stopped it.
+      // A process that was killed while it started or stopped the server left it behind.
       await delay(startMs.between);
       continue;
     }
@@ -89,7 +89,7 @@ export async function ensureServer(start: ServerStart): Promise<number> {
   }
 }
 
-/** Starts the server. Resolves when it is ready, or with what it said when it has ended instead. */
+/** Starts the server. Resolves when it is ready, or with its output when it has ended instead. */
 async function runServer(start: ServerStart, end: number): Promise<string | undefined> {
   const { data, log } = start.layout;
   writeConfiguration(start);
@@ -111,7 +111,10 @@ async function runServer(start: ServerStart, end: number): Promise<string | unde
   return ended;
 }
 
-/** In a session of its own, so that an interrupt at the terminal reaches this process alone, which then stops it. */
+/**
+ * Starts the server in a separate session, so that an interrupt at the terminal reaches only this process, which then
+ * stops it.
+ */
 function spawnServer({ layout, binaries }: ServerStart): ChildProcess {
   const log = openLog(layout.log);
   try {
@@ -120,7 +123,7 @@ function spawnServer({ layout, binaries }: ServerStart): ChildProcess {
       ...serverUser(),
       cwd: layout.data,
       detached: true,
-      // PostgreSQL takes a lock file with this number for one that was left behind.
+      // PostgreSQL considers a lock file with this number left behind.
       env: { ...serverEnvironment, PG_GRANDPARENT_PID: String(process.pid) },
       stdio: ["ignore", log, log, "pipe"],
     });

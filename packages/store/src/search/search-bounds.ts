@@ -1,19 +1,19 @@
 /** Bounds of searches and of the index behind them. */
 export interface SearchBounds {
-  /** How long one search may look, in milliseconds. */
+  /** Time limit of one search, in milliseconds. */
   readonly searchMs: number;
   /** Searches that run at once in this process, of all owners and of one: fewer than there are connections. */
   readonly atOnce: number;
   readonly perOwner: number;
-  /** How long a search waits for its turn before it answers without having looked, in milliseconds. */
+  /** Time that a search waits for its turn before it returns without results, in milliseconds. */
   readonly waitMs: number;
-  /** Conversations, messages and characters of an owner that are looked through while they are not in the index. */
+  /** Conversations, messages and characters of an owner that are searched while they are not in the index. */
   readonly tailLogs: number;
   readonly tailRows: number;
   readonly tailCharacters: number;
-  /** The newest entries of an owner that are looked at before the index of terms is asked. */
+  /** The newest entries of an owner that are read before the index of terms is used. */
   readonly newestRows: number;
-  /** Entries of each further look, where terms are too common for their index. */
+  /** Entries of each further page, if terms are too common for their index. */
   readonly pageRows: number;
   /** Hits that are taken from the index of terms. With more of them, terms are too common for it. */
   readonly indexHits: number;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { SearchGate } from "./search-gate.js";
 
-/** Searches that end when they are told to, and the order in which they began. */
+/** Starts searches that end on request, and records the order in which they began. */
 function createSearches(gate: SearchGate) {
   const began: string[] = [];
   const ends = new Map<string, () => void>();
@@ -27,7 +27,7 @@ describe("SearchGate", () => {
     expect(searches.began).toEqual(["a1", "a2", "b1"]);
     searches.end("b1");
     await settled();
-    // Two of a run already, so c comes first.
+    // Two searches of a run already, so c comes first.
     expect(searches.began.slice(3)).toEqual(["c1"]);
     searches.end("a1");
     await settled();

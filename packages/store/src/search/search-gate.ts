@@ -6,8 +6,8 @@ interface Waiting {
 }
 
 /**
- * Lets a few searches run at once, so that they never take all connections, and few of one owner, so that nobody's
- * searches keep others from theirs. The others wait for their turn, in order, for a limited time.
+ * Lets a few searches run at once, so that they never take all connections, and few of one owner, so that one owner's
+ * searches do not block others'. The rest wait for their turn, in order, for a limited time.
  */
 export class SearchGate {
   readonly #bounds: Pick<SearchBounds, "atOnce" | "perOwner" | "waitMs">;

@@ -9,7 +9,10 @@ import { openSecrets } from "./open-secrets.js";
 const secret = "a text of the installation, long enough";
 const name = { owner: "me", kind: "token", name: "server" };
 
-/** Calls of two nodes that all find an expired token: how often it is renewed, and what they end up with. */
+/**
+ * Runs calls of two nodes that all find an expired token. Returns the number of renewals and the values that the calls
+ * got.
+ */
 async function renewByMany(
   stores: readonly SecretStore[],
 ): Promise<{ renewals: number; values: Set<string> }> {

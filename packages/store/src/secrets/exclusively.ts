@@ -2,12 +2,12 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { SecretName, SecretStore, Secrets } from "@parley/core/ports";
 
-/** How long a hold lasts by default, and how often others ask for it: soon at first, then at a bounded pace. */
+/** Default duration of a hold, and the interval at which others try to get it: short at first, then bounded. */
 const holding = { leaseMs: 30_000, firstPollMs: 20, mostPollMs: 500 };
 
 /**
- * Lets one at a time work for a name. Calls of this process queue up here, so that only the first of them asks the store;
- * processes take turns by the hold in the store.
+ * Runs the work for a name one call at a time. Calls of this process queue here, so that only the first of them uses
+ * the store; processes take turns by the hold in the store.
  */
 export function createExclusively(store: Pick<SecretStore, "hold" | "release">): Secrets["exclusively"] {
   const queues = new Map<string, Promise<void>>();
@@ -54,7 +54,7 @@ async function whileHeld<Result>(
   try {
     for (let pollMs = holding.firstPollMs; ; pollMs = Math.min(pollMs * 2, holding.mostPollMs)) {
       signal?.throwIfAborted();
-      // Taken before the request leaves: here the hold never outlasts the one in the store.
+      // Computed before the request is sent: here the hold never outlasts the one in the store.
       const end = performance.now() + leaseMs;
       const waitMs = await store.hold({ ...name, holder, leaseMs });
       if (waitMs === 0) {
@@ -64,7 +64,7 @@ async function whileHeld<Result>(
       await delay(Math.min(waitMs, pollMs), undefined, signal === undefined ? {} : { signal });
     }
   } finally {
-    // Where this fails, the hold ends with its time.
+    // If this fails, the hold ends with its time.
     await store.release({ ...name, holder }).catch(() => undefined);
   }
 }

@@ -4,12 +4,12 @@ import { dirname, join } from "node:path";
 import { ParleyError } from "@parley/core/errors";
 import { checkSecretText } from "./secret-key.js";
 
-/** The file with the key of an embedded store, in the store's folder. */
+/** Returns the file with the key of an embedded store, in the store's folder. */
 export function keyFileOf(folder: string): string {
   return join(folder, "secret.key");
 }
 
-/** Reads the text of a key from its file; undefined where there is none. */
+/** Reads the text of a key from its file; undefined if there is none. */
 export async function readKeyFile(path: string): Promise<string | undefined> {
   try {
     await checkMode(path);
@@ -23,8 +23,8 @@ export async function readKeyFile(path: string): Promise<string | undefined> {
 }
 
 /**
- * Reads the text of a key from its file, which is made if there is none. It appears with its whole content, and never in
- * place of another: of several processes that make one, all use the same.
+ * Reads the text of a key from its file, which is created if there is none. It appears with its whole content, and
+ * never replaces another one: several processes that create one all use the same.
  */
 export async function readOrMakeKeyFile(path: string): Promise<string> {
   const known = await readKeyFile(path);
@@ -44,7 +44,9 @@ export async function readOrMakeKeyFile(path: string): Promise<string> {
   return made;
 }
 
-/** Windows has no such modes: there the folder of a user is the user's own. */
+/**
+ * Refuses a file that others can use. Windows has no such modes: there only the user has access to the user's folder.
+ */
 async function checkMode(path: string): Promise<void> {
   const { mode } = await stat(path);
   const shared = mode & 0o077;

@@ -2,11 +2,11 @@ import { ParleyError } from "@parley/core/errors";
 import { keyFileOf, readKeyFile, readOrMakeKeyFile } from "./key-file.js";
 import { checkSecretText, deriveKey, type SecretKey } from "./secret-key.js";
 
-/** Where the key of an installation comes from: the text, else a file in the folder of an embedded store. */
+/** Source of an installation's key: the text, else a file in the folder of an embedded store. */
 export interface SecretSource {
-  /** The text that the key is derived from. Every node has the same. */
+  /** Text from which the key is derived. Every node has the same. */
   readonly secret?: string;
-  /** The text from before it was changed: what was encrypted with it still opens. */
+  /** Text from before the change: what was encrypted with it can still be decrypted. */
   readonly previous?: string;
   /** The folder of an embedded store. */
   readonly folder?: string;
@@ -14,13 +14,13 @@ export interface SecretSource {
 
 /** The keys of an installation. */
 export interface KeyRing {
-  /** Encrypts. Undefined where there is none yet, or can be none. */
+  /** Key that encrypts. Undefined if there is none yet, or can be none. */
   readonly current: SecretKey | undefined;
-  /** All that decrypt. */
+  /** All keys that decrypt. */
   readonly all: readonly SecretKey[];
 }
 
-/** Reads and derives the keys when they are needed first. A failure is tried again with the next call. */
+/** Reads and derives the keys when they are first needed. After a failure the next call tries again. */
 export class KeyRingReader {
   readonly #source: SecretSource;
   #ring: Promise<KeyRing> | undefined;
@@ -32,7 +32,7 @@ export class KeyRingReader {
     this.#source = source;
   }
 
-  /** The keys that there are. */
+  /** Returns the existing keys. */
   async read(): Promise<KeyRing> {
     if (this.#ring !== undefined) return this.#ring;
     const { secret, folder } = this.#source;
@@ -40,13 +40,13 @@ export class KeyRingReader {
     return text === undefined ? this.#with(undefined) : this.#keep(text);
   }
 
-  /** The keys to decrypt with: no file is made for them. */
+  /** Returns the keys to decrypt with: creates no key file. */
   async toRead(): Promise<KeyRing> {
     this.#checkSource();
     return this.read();
   }
 
-  /** The keys to encrypt with: a key file is made if there is none. */
+  /** Returns the keys to encrypt with: creates a key file if there is none. */
   async toWrite(): Promise<KeyRing & { readonly current: SecretKey }> {
     this.#checkSource();
     const { secret, folder } = this.#source;

@@ -44,7 +44,7 @@ describe("a secret", () => {
     ]);
   });
 
-  it("is encrypted anew each time, also where the value is the same", async () => {
+  it("is encrypted differently each time, even if the value is the same", async () => {
     const store = memory();
     const secrets = openSecrets(store, { secret });
     await secrets.put({ ...name, value: "same", replaces: null });

@@ -5,20 +5,23 @@ import { createExclusively } from "./exclusively.js";
 import { KeyRingReader, type SecretSource } from "./key-ring.js";
 import { open, seal } from "./seal.js";
 
-/** The most bytes of a value and of the facts beside it, and the secrets that are read at once where all are. */
+/** Maximum bytes of a value and of the facts beside it, and secrets per page where all are read. */
 const bounds = { valueBytes: 64 * 1_024, factBytes: 16 * 1_024, page: 100, namedInFinding: 5 };
 
-/** The secrets of an installation, and what its keeper may want to know of them. */
+/** Secrets of an installation, with functions for its operator. */
 export interface InstallationSecrets extends Secrets {
-  /** Encrypts with the current key what was encrypted with the previous one, and returns how many there were. */
+  /**
+   * Encrypts with the current key what was encrypted with the previous one, and returns the number of those secrets.
+   */
   reseal(): Promise<number>;
-  /** The doctor's look: how many secrets there are, and which cannot be read. Makes no key. */
+  /** Counts the secrets for the doctor, and names those that cannot be read. Creates no key. */
   examine(): Promise<Finding>;
 }
 
 /**
- * Secrets in a store, encrypted with the key of the installation: AES-256-GCM, bound to owner, kind and name. A key file
- * is made when something is encrypted first. Refuses a text that is too short to derive a key from (`invalid_request`).
+ * Opens secrets in a store, encrypted with the key of the installation: AES-256-GCM, bound to owner, kind and name. A
+ * key file is created when something is first encrypted. Refuses a text that is too short to derive a key from
+ * (`invalid_request`).
  */
 export function openSecrets(store: SecretStore, source: SecretSource): InstallationSecrets {
   const keys = new KeyRingReader(source);

@@ -14,7 +14,7 @@ export type Opened =
   | { readonly value: string; readonly keyId: string }
   | { readonly problem: "other-key" | "changed" };
 
-/** Encrypts a value for one name: under any other name, or another owner's, it does not open. */
+/** Encrypts a value for one name: under any other name, or another owner's, it cannot be decrypted. */
 export function seal(key: SecretKey, name: SecretName, value: string): string {
   const nonce = randomBytes(nonceBytes);
   const cipher = createCipheriv(algorithm, key.bytes, nonce, { authTagLength: tagBytes });
@@ -24,7 +24,7 @@ export function seal(key: SecretKey, name: SecretName, value: string): string {
   return `1.${key.id}.${bytes.toString("base64url")}`;
 }
 
-/** Decrypts what `seal` made for this name, with the key that made it. */
+/** Decrypts the output of `seal` for this name, with the key that encrypted it. */
 export function open(keys: readonly SecretKey[], name: SecretName, sealed: string): Opened {
   const [, id = "", text = ""] = form.exec(sealed) ?? [];
   const bytes = Buffer.from(text, "base64url");

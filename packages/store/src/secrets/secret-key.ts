@@ -3,7 +3,7 @@ import { ParleyError } from "@parley/core/errors";
 
 /** A key that secrets are encrypted with. */
 export interface SecretKey {
-  /** Names the key in what it has encrypted. Says nothing about the key itself. */
+  /** Names the key in what it has encrypted. Reveals nothing about the key itself. */
   readonly id: string;
   readonly bytes: Buffer;
 }
@@ -17,7 +17,7 @@ const cost = { N: 2 ** 15, r: 8, p: 1, maxmem: 64 * 2 ** 20 };
 /** The same on every node, which share the text and nothing else. */
 const salt = "parley secrets 1";
 
-/** Refuses a text that is too short to keep anything secret, or so long that it is something else. `invalid_request` */
+/** Refuses a text that is too short to be secret, or so long that it is something else. `invalid_request` */
 export function checkSecretText(text: string, setting: string): void {
   const { least, most } = secretLength;
   if (text.length >= least && text.length <= most) return;

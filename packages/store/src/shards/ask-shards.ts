@@ -1,14 +1,14 @@
-/** How much longer those that are slow, or do not answer, are waited for once one has answered. */
+/** Time that slow shards, or those that do not answer, get once the first one has answered. */
 const graceMs = 1_000;
 
-/** The outcome of one of several. */
+/** Outcome of one shard's call. */
 export type Answer<Result> = { readonly value: Result } | { readonly error: unknown };
 
 const late = { error: new Error("no answer in time") } as const;
 
 /**
- * Asks several at once. A server that is down must not hold up what concerns the others: once one has answered, the rest
- * is waited for a moment longer. Rejects where none answers.
+ * Calls several shards at once. A server that is down must not delay the others: once one has answered, the rest gets a
+ * short time more. Rejects if none answers.
  */
 export async function askShards<One, Result>(
   those: readonly One[],
@@ -42,14 +42,14 @@ export async function askShards<One, Result>(
   return [...answers];
 }
 
-/** The values of those that answered. */
+/** Returns the values of the shards that answered. */
 export function valuesOf<Result>(answers: readonly Answer<Result>[]): Result[] {
   return answers.flatMap((answer) => ("value" in answer ? [answer.value] : []));
 }
 
 /**
- * Asks one after the other until there are as many results as wanted. Begins with another one each time, so that none is
- * served first for ever. One that fails is left out, unless all fail.
+ * Calls one shard after another until there are enough results. Starts with a different one each time, so that none is
+ * always served first. One that fails is left out, unless all fail.
  */
 export class TakingTurns<One> {
   readonly #those: readonly One[];

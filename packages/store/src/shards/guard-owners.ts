@@ -1,26 +1,27 @@
 import { isParleyError, ParleyError } from "@parley/core/errors";
 import type { Connection, Database, ResultRow, Statement } from "../database.js";
 
-/** Where a call was refused because the owner is not in this shard, or is being moved. */
+/** Reason of a refusal because the owner is not in this shard, or is being moved. */
 const reason = "owner_moved";
 
-/** The guard divides by zero to refuse: its batch ends there, and nothing of it is kept. No other statement does. */
+/** The guard divides by zero to refuse: its batch ends there, and is rolled back. No other statement does that. */
 const refusal = "22012";
 
-/** Returns whether the shard refused a call because the owner is elsewhere, or on the way. */
+/** Returns true if the shard refused a call because the owner is in another one, or is being moved. */
 export function isMoved(error: unknown): error is ParleyError {
   return isParleyError(error) && error.details?.reason === reason;
 }
 
-/** The condition that an owner is in this shard for good. Sweeps over all owners leave out the others. */
+/** Returns the condition that an owner is in this shard and not being moved. Sweeps over all owners skip the others. */
 export function ownerIsHere(owner: string): string {
   return `NOT EXISTS (SELECT FROM parley.shard_owner moved WHERE moved.owner = ${owner} AND moved.state <> 'here')`;
 }
 
 /**
- * The same database for calls that concern these owners. Each round trip and each transaction begins with a statement
- * that fails unless all of them are here. It costs no round trip of its own. What writes locks the rows of the owners, so
- * a move waits for it, and whoever comes later is refused. What only reads is let in until the owner is gone.
+ * Returns the same database for calls that concern these owners. Each round trip and each transaction begins with a
+ * statement that fails unless all of them are here. It costs no extra round trip. Calls that write lock the rows of the
+ * owners, so a move waits for them, and later calls are refused. Calls that only read are let in until the owner is
+ * gone.
  */
 export function guardOwners(database: Database, owners: readonly string[]): Database {
   const values = [[...new Set(owners)], new Set(owners).size];
@@ -60,7 +61,7 @@ const writeText = `SELECT 1 / (count(*) = $2::int4)::int4 AS here FROM (
 
 const writes = new Map<string, boolean>();
 
-/** Statements that only lock count as well. */
+/** Returns true for statements that write, or only lock. */
 function isWrite({ text }: Statement): boolean {
   let found = writes.get(text);
   if (found === undefined) {
@@ -80,7 +81,7 @@ async function refusing<Result>(answer: Promise<Result>): Promise<Result> {
   }
 }
 
-/** The refusal that a caller gets while an owner is on the way from one shard to another. */
+/** Creates the refusal that a caller gets while an owner is being moved from one shard to another. */
 function ownerMoved(cause?: unknown): ParleyError {
   return new ParleyError(
     "store_unavailable",

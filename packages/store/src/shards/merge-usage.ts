@@ -1,7 +1,7 @@
 import type { SummedUsage, UsageRange } from "@parley/core/ports";
 import type { CostAmount, Usage, UsageGroup, UsageSums } from "@parley/wire";
 
-/** Adds up what several shards have summed, each without a limit, and puts it into the order of the store. */
+/** Adds up the sums of several shards, each without a limit, and sorts them in the order of the store. */
 export function mergeUsage(parts: readonly SummedUsage[], { by, limit }: UsageRange): SummedUsage {
   const groups = new Map<string, UsageGroup>();
   for (const group of parts.flatMap((part) => part.groups)) {

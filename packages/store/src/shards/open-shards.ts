@@ -14,7 +14,7 @@ import { shardOfNumber } from "./shard-numbers.js";
 import { openShardedStore, type ShardSet } from "./sharded-store.js";
 import { createShardedWake } from "./sharded-wake.js";
 
-/** The shards, and what the store on each of them holds to. Limits of connections are those of one server. */
+/** Options of the shards and of the store on each of them. Limits of connections are those of one server. */
 export interface OpenShardsOptions
   extends Omit<OpenPostgresOptions, "url" | "schema" | "listenUrl" | "transactionPooler" | "isShard"> {
   /** The first one is the home shard, which has the keys and the map of owners: it stays the first. */
@@ -25,16 +25,17 @@ export interface OpenShardsOptions
 export interface OpenedShards {
   readonly store: LogStoreRoot;
   readonly wake: Wake;
-  /** For whoever moves owners. Closed with the store. */
+  /** Shards for code that moves owners. Closed with the store. */
   readonly set: ShardSet;
 }
 
-/** As a shard is written in a command line and in a message. */
+/** Form of a shard's name in a command line and in a message. */
 const nameForm = /^[a-z0-9][a-z0-9_-]{0,62}$/;
 
 /**
- * The store on the schemas of one or several PostgreSQL servers, each owner in one of them. Connects when first needed:
- * call `store.migrate()` to bring all schemas up and to make the shards known to each other. Both have to be closed.
+ * Opens the store on the schemas of one or several PostgreSQL servers, each owner in one of them. Connects when first
+ * needed: call `store.migrate()` to migrate all schemas and to register the shards with each other. Both have to be
+ * closed.
  */
 export function openShards(options: OpenShardsOptions): OpenedShards {
   checkShards(options.shards);
@@ -65,7 +66,7 @@ export function openShards(options: OpenShardsOptions): OpenedShards {
 }
 
 interface OpenedServer extends ShardServer {
-  /** Brings the schemas up. */
+  /** Migrates the schemas. */
   prepare(): Promise<void>;
   isConnected(): boolean;
 }

@@ -4,13 +4,13 @@ import type { Connection, Database, StatementValue } from "../database.js";
 import type { Shard } from "./shard.js";
 import { firstNumber, mostShards } from "./shard-numbers.js";
 
-/** The sequences whose numbers are unique in the whole installation. */
+/** Sequences whose numbers are unique in the whole installation. */
 const sequences = ["log_number", "blob_number"] as const;
 
 /**
- * Makes the shards known to each other, and returns the number of each. The home shard lists all of them. Each one holds
- * its own name and the id of the installation, so a schema that belongs to another installation, or an address under a
- * wrong name, is refused before anything is written to it.
+ * Registers the shards with each other, and returns the number of each. The home shard lists all of them. Each one
+ * holds its own name and the id of the installation, so a schema that belongs to another installation, or an address
+ * under a wrong name, is refused before anything is written to it.
  *
  * A store that had one schema becomes the home shard: its owners stay where they are.
  */
@@ -41,7 +41,7 @@ export async function registerShards(
   return numbers;
 }
 
-/** The shards that a schema lists. */
+/** Lists the shards that a schema knows. */
 async function listShards(
   database: Pick<Database, "query">,
 ): Promise<{ name: string; number: number; home: string }[]> {
@@ -64,7 +64,7 @@ async function addShard(
   });
 }
 
-/** Owners that a store had before it became the home shard. */
+/** Assigns the owners that a store had before it became the home shard. */
 async function keepOwners(connection: Connection, name: string): Promise<void> {
   const tables = await connection.query({
     text: `SELECT c.relname::text AS name FROM pg_catalog.pg_attribute a

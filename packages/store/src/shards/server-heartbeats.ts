@@ -7,28 +7,28 @@ import type { Shard, ShardServer } from "./shard.js";
 import { readTokens } from "./sharded-wake.js";
 
 interface Life {
-  /** `lost`: the leases ran out, and the node has not been told yet. `dropped`: it has, and holds nothing. */
+  /** `lost`: the leases ran out, and the node has not been notified yet. `dropped`: it has been, and holds nothing. */
   state: "held" | "lost" | "dropped";
-  /** By the monotonic clock of this process, counted from before the renewal was sent. */
+  /** Time of the monotonic clock of this process, counted from before the renewal was sent. */
   until: number;
 }
 
 interface ServerLives {
   readonly server: ShardServer;
   readonly translations: readonly ((statement: Statement) => Statement)[];
-  /** By name: a node that lost everything goes on under another one. */
+  /** Lives by name: a node that lost everything continues under another one. */
   readonly lives: Map<string, Life>;
 }
 
-/** Names that were given up are forgotten after so long. */
+/** Time after which names that were given up are forgotten. */
 const forgottenMs = 3_600_000;
 
 /**
- * The life of nodes on several servers: one round trip for each of them, whatever number of shards it has.
+ * Keeps nodes alive on several servers: one round trip for each of them, regardless of its number of shards.
  *
- * A server that cannot be reached ends the node's leases in its own shards and nowhere else. When it answers again, what
- * the node held there is taken from it, for the node has dropped it or is about to. Its life goes on with the heartbeat
- * after that one: in between, `holds` is false, and the caller of `beat` drops what it still runs.
+ * A server that cannot be reached ends the node's leases in its own shards and nowhere else. When it answers again,
+ * what the node held there is taken from it, because the node has dropped it or is about to. Its life continues with
+ * the heartbeat after that one: in between, `holds` is false, and the caller of `beat` drops what it still runs.
  */
 export class ServerHeartbeats {
   readonly #servers: readonly ServerLives[];
@@ -48,7 +48,7 @@ export class ServerHeartbeats {
     return valuesOf(answers).flat();
   }
 
-  /** Returns whether the leases of a node in this shard hold. */
+  /** Returns true if the leases of a node in this shard hold. */
   holds(node: string, shard: Shard): boolean {
     const life = this.#servers.find(({ server }) => server.shards.includes(shard))?.lives.get(node);
     return life === undefined || (life.state === "held" && performance.now() < life.until);
@@ -63,7 +63,7 @@ async function renew(
 ): Promise<StopRequest[]> {
   const sentAt = performance.now();
   for (const [name, { until }] of lives) if (until + forgottenMs < sentAt) lives.delete(name);
-  // It holds nothing where no heartbeat has arrived yet.
+  // It holds nothing if no heartbeat has arrived yet.
   const life = lives.get(node) ?? { state: "dropped", until: 0 };
   lives.set(node, life);
   if (life.state === "held" && sentAt >= life.until) life.state = "lost";
@@ -81,7 +81,7 @@ async function renew(
     life.state = "dropped";
     return [];
   }
-  // An answer that came late says nothing about a life that was lost meanwhile.
+  // A late answer does not apply to a life that was lost meanwhile.
   if (life.state === state) {
     life.until = Math.max(sentAt + ttlMs, state === "held" ? life.until : 0);
     life.state = "held";

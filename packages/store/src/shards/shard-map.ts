@@ -8,11 +8,11 @@ import type { Shard } from "./shard.js";
 const mostOwners = 100_000;
 
 /**
- * The map from owners to shards. It is in the home shard; a process remembers what it has read until a shard refuses.
+ * Map from owners to shards. It is in the home shard; a process remembers what it has read until a shard refuses.
  *
  * A new owner goes to a shard by the hash of its name, and gets its row then. So a shard that is added later gets new
- * owners, and no owner that exists changes its place by that. A hash alone would need as many rows: of all that it would
- * send elsewhere from then on.
+ * owners, and no existing owner changes its place. A hash alone would need as many rows: for all owners that it would
+ * then send elsewhere.
  */
 export class ShardMap {
   readonly #home: Shard;
@@ -26,7 +26,7 @@ export class ShardMap {
     this.#shards = new Map(shards.map((shard) => [shard.name, shard]));
   }
 
-  /** The shard of an owner as far as it is remembered. */
+  /** Returns the shard of an owner, if it is remembered. */
   known(owner: string): Shard | undefined {
     return this.#known.get(owner);
   }
@@ -71,14 +71,14 @@ export class ShardMap {
     const name = row === undefined ? await this.#place(stored) : String(row.shard);
     const shard = this.#shards.get(name);
     if (shard === undefined) throw unknownShard(name);
-    // A process may have died between the two rows, or not have come to the second one yet.
+    // A process may have died between the two rows, or may not have written the second one yet.
     if (row === undefined || isRefused) await shard.database.query(arrival(stored));
     if (this.#known.size >= mostOwners) this.#known.clear();
     this.#known.set(owner, shard);
     return shard;
   }
 
-  /** Two that place the same owner at once agree on the row that was first. */
+  /** Assigns a shard to an owner. Two processes that do so at once agree on the row that was first. */
   async #place(owner: string): Promise<string> {
     const names = [...this.#shards.keys()].toSorted();
     const chosen = names[hashOf(owner) % names.length] ?? this.#home.name;
@@ -102,7 +102,7 @@ function placeOf(owner: string): Statement {
   };
 }
 
-/** Lets an owner in that is new to a shard. One that has left it, or is about to come, has a row. */
+/** Admits an owner that is new to a shard. One that has left it, or is being moved to it, has a row. */
 function arrival(owner: string): Statement {
   return {
     name: "owner_arrives",
@@ -115,7 +115,7 @@ function hashOf(owner: string): number {
   return createHash("sha256").update(owner).digest().readUInt32BE(0);
 }
 
-/** The refusal of a place that is not configured. */
+/** Creates the refusal of a shard that is not configured. */
 export function unknownShard(name: string): ParleyError {
   return new ParleyError(
     "store_unavailable",

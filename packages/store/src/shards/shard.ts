@@ -3,17 +3,17 @@ import type { Database } from "../database.js";
 
 /** A shard as it is configured. */
 export interface ShardOptions {
-  /** Names it for people, and in the map of owners. It stays the same when the address changes. */
+  /** Name for people, and in the map of owners. It stays the same when the address changes. */
   readonly name: string;
   readonly url: string;
   /** The schema that holds its tables. Default `parley`. */
   readonly schema?: string;
-  /** As in `OpenPostgresOptions`. The shards of one address share what the first of them has. */
+  /** See `OpenPostgresOptions`. The shards of one address share the value of the first of them. */
   readonly listenUrl?: string | false;
   readonly transactionPooler?: boolean;
 }
 
-/** A database server: one pool of connections, however many shards it has. */
+/** A database server: one pool of connections for all its shards. */
 export interface ShardServer {
   readonly database: Database;
   readonly wake: Wake;
@@ -24,10 +24,10 @@ export interface ShardServer {
 export interface Shard {
   readonly name: string;
   readonly schema: string;
-  /** The store in this schema. It refuses calls for owners that are not here. */
+  /** Store in this schema. It refuses calls for owners that are not here. */
   readonly store: LogStoreRoot;
-  /** For statements that are written for the schema `parley`. */
+  /** Connection for statements that are written for the schema `parley`. */
   readonly database: Database;
-  /** For statements that name the schema by themselves. */
+  /** Connection for statements that name the schema themselves. */
   readonly server: Database;
 }

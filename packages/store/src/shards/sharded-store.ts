@@ -19,24 +19,24 @@ import { shardOfNumber } from "./shard-numbers.js";
 
 /** The shards of an installation. */
 export interface ShardSet {
-  /** Keys, secrets and the map of owners are here. */
+  /** Shard with the keys, the secrets and the map of owners. */
   readonly home: Shard;
   readonly shards: readonly Shard[];
   readonly servers: readonly ShardServer[];
   readonly map: ShardMap;
-  /** The number of a shard; undefined until it is registered. */
+  /** Returns the number of a shard; undefined until it is registered. */
   numberOf(shard: Shard): number | undefined;
 }
 
 type Method = (...args: readonly unknown[]) => Promise<unknown>;
 
-/** As many groups as there can be: what is cut is cut after the sums of all shards are added up. */
+/** More groups than there can be: the limit is applied after the sums of all shards are added up. */
 const allGroups = 1_000_000_000;
 
 /**
- * One store over several shards, each of which is a store of its own. What concerns an owner goes to the owner's shard;
- * what concerns all owners goes to all shards, and those that do not answer are left out where the same is asked again
- * and again. No statement spans two shards.
+ * Creates one store over several shards, each of which is a store itself. Calls that concern an owner go to the owner's
+ * shard; calls that concern all owners go to all shards, and shards that do not answer are left out where the call is
+ * repeated regularly. No statement spans two shards.
  */
 export function openShardedStore(set: ShardSet, migrate: () => Promise<void>): LogStoreRoot {
   const { home, shards, servers, map } = set;
@@ -98,7 +98,7 @@ export function openShardedStore(set: ShardSet, migrate: () => Promise<void>): L
     async forgetRemoved(blobs) {
       await askShards(shards, ({ store }) => store.forgetRemoved(blobs));
     },
-    // Not of those that answer alone: what is missing here is removed elsewhere.
+    // All shards must answer: what is missing here is removed elsewhere.
     existingBlobs: async (blobs) => [
       ...new Set((await Promise.all(shards.map(({ store }) => store.existingBlobs(blobs)))).flat()),
     ],
@@ -115,7 +115,7 @@ export function openShardedStore(set: ShardSet, migrate: () => Promise<void>): L
   };
 }
 
-/** Stores of owners, whose methods go to the shard of their owner. */
+/** Returns stores of owners, whose methods go to the shard of their owner. */
 function ownerStores({ home, map }: ShardSet): (owner: string) => LogStore {
   const names = Object.keys(home.store.forOwner("")) as (keyof LogStore)[];
   return (owner) => {
@@ -134,7 +134,7 @@ function ownerStores({ home, map }: ShardSet): (owner: string) => LogStore {
   };
 }
 
-/** A node that is absent from several shards is one: it is retired where it was found absent. */
+/** Merges absences: a node that is absent from several shards is one, and is retired where it was found absent. */
 function absence(shards: readonly Shard[]): Pick<LogStoreRoot, "absentNodes" | "retire"> {
   let found = new Map<string, { renewal: number; places: { shard: Shard; renewal: number }[] }>();
   return {
@@ -146,7 +146,7 @@ function absence(shards: readonly Shard[]): Pick<LogStoreRoot, "absentNodes" | "
       for (const { shard, node, renewal } of valuesOf(answers).flat()) {
         const before = found.get(node) ?? { renewal: 0, places: [] };
         before.places.push({ shard, renewal });
-        // A later heartbeat has a later time in one of them.
+        // A later heartbeat has a later time in one of the shards.
         found.set(node, { renewal: Math.max(before.renewal, renewal), places: before.places });
       }
       return [...found].map(([node, { renewal }]): AbsentNode => ({ node, renewal }));
@@ -164,7 +164,7 @@ function absence(shards: readonly Shard[]): Pick<LogStoreRoot, "absentNodes" | "
   };
 }
 
-/** Groups what names an owner by the owner's shard. */
+/** Groups items by the shard of their owner. */
 async function byShard<Item extends { readonly owner: string }>(map: ShardMap, items: readonly Item[]) {
   const groups = new Map<Shard, { readonly item: Item; readonly place: number }[]>();
   for (const [place, item] of items.entries()) {
@@ -176,7 +176,7 @@ async function byShard<Item extends { readonly owner: string }>(map: ShardMap, i
   return [...groups].map(([shard, group]) => ({ shard, group }));
 }
 
-/** Each shard is flushed by itself: one that does not answer keeps nothing from the others. */
+/** Flushes each shard separately: one that does not answer does not affect the others. */
 async function flushJournal(
   map: ShardMap,
   batches: readonly JournalBatch[],
@@ -203,7 +203,7 @@ async function flushJournal(
 
 type FlushOutcomes = Awaited<ReturnType<LogStoreRoot["flushJournal"]>>;
 
-/** Where an owner has moved, the others of its batch are flushed one by one. */
+/** Flushes a batch of one shard. If an owner has moved, the others of its batch are flushed one by one. */
 async function flushShard(
   map: ShardMap,
   { store }: Shard,
@@ -236,7 +236,7 @@ async function news(map: ShardMap, query: NewsQuery): ReturnType<LogStoreRoot["n
       return await shard.store.news(part);
     } catch (error) {
       if (!isMoved(error)) throw error;
-      // It is asked again and again: the next time at the right place.
+      // This is called regularly: the next call goes to the right place.
       const owners = [...new Set([...part.owners, ...part.conversations].map(({ owner }) => owner))];
       await Promise.all(owners.map((owner) => map.look(owner)));
       return { owners: [], conversations: [] };
@@ -249,7 +249,7 @@ async function news(map: ShardMap, query: NewsQuery): ReturnType<LogStoreRoot["n
   };
 }
 
-/** The next page is where the page of the slowest shard ends. */
+/** Returns a page that ends where the page of the slowest shard ends. */
 async function unindexedOwners(
   shards: readonly Shard[],
   query: { after?: string },
@@ -265,7 +265,7 @@ function byBytes(left: string, right: string): number {
   return Buffer.compare(Buffer.from(left), Buffer.from(right));
 }
 
-/** Begins with the shard that gave the number: most owners never move. */
+/** Starts with the shard that assigned the number: most owners never move. */
 async function locate({ shards, numberOf }: ShardSet, log: number): ReturnType<LogStoreRoot["locate"]> {
   const isOrigin = (shard: Shard) => numberOf(shard) === shardOfNumber(log);
   const order = [...shards.filter(isOrigin), ...shards.filter((shard) => !isOrigin(shard))];
@@ -287,7 +287,7 @@ function outboxOf(shards: readonly Shard[], map: ShardMap): OutboxStore {
   return {
     async claim(query) {
       let rest = query.limit;
-      // All are asked, with nothing left to claim, too: when the next one is due is the soonest of all.
+      // All shards are called, even with nothing left to claim: the next due time is the soonest of all.
       const parts = await turns.claims.take(
         Number.POSITIVE_INFINITY,
         async ({ store }) => {
@@ -319,7 +319,7 @@ function outboxOf(shards: readonly Shard[], map: ShardMap): OutboxStore {
   };
 }
 
-/** Without the home shard nobody can log in; any other one may be missing. */
+/** Checks the shards. Without the home shard no user can log in; any other one may be missing. */
 async function check({ home, shards }: ShardSet): ReturnType<LogStoreRoot["check"]> {
   const first = await home.store.check();
   const others = valuesOf(await askShards(shards, ({ store }) => store.check()));
@@ -327,7 +327,7 @@ async function check({ home, shards }: ShardSet): ReturnType<LogStoreRoot["check
   return worst === undefined ? first : { ...first, schema: worst.schema };
 }
 
-/** Of each area what is wrong in any shard, or one finding where nothing is. */
+/** Returns for each area the problems of all shards, or one finding if there is none. */
 async function examine(shards: readonly Shard[], options: { fix: boolean }): Promise<Finding[]> {
   const found = await Promise.all(
     shards.map(async ({ name, store }): Promise<Finding[]> => {

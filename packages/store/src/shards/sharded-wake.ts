@@ -1,6 +1,6 @@
 import type { Presence, Wake, WakeKind } from "@parley/core/ports";
 
-/** Where the news of a log are sent, and whether anybody can receive them there. */
+/** Place where the news of a log are sent, and whether a node can receive them there. */
 export interface WakePlace {
   readonly wake: Wake;
   isConnected(): boolean;
@@ -43,7 +43,7 @@ export function createShardedWake(
   };
 }
 
-/** One token for the sessions on all servers. */
+/** Combines the sessions on all servers into one token. */
 function presenceOf(parts: readonly (Presence | undefined)[]): Presence {
   return {
     token() {
@@ -59,13 +59,13 @@ function presenceOf(parts: readonly (Presence | undefined)[]): Presence {
   };
 }
 
-/** The tokens of the sessions on each server, in their order. */
+/** Returns the tokens of the sessions on each server, in their order. */
 export function readTokens(token: string | undefined): (string | null)[] {
   try {
     const tokens: unknown = JSON.parse(token ?? "[]");
     return Array.isArray(tokens) ? tokens.map((each) => (typeof each === "string" ? each : null)) : [];
   } catch {
-    // Says nothing, as any presence that nobody can check.
+    // Unknown, like any presence that cannot be checked.
     return [];
   }
 }

@@ -10,7 +10,7 @@ export interface TestShards {
   drop(): Promise<void>;
 }
 
-/** The address of a Citus cluster's coordinator, if the machine has one. */
+/** Address of a Citus cluster's coordinator, if the machine has one. */
 export const citusUrl = process.env.PARLEY_TEST_CITUS_URL;
 
 /** Makes four schemas that Citus places on the servers of its cluster. */

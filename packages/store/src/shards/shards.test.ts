@@ -118,7 +118,7 @@ const suite = (postgres: SharedPostgres) => {
       text: "UPDATE parley.owner_shard SET shard = $1 WHERE owner = 'mover'",
       values: [target.name],
     });
-    // The other node still believes in the old place.
+    // The other node still has the old place in its map.
     expect(other.set.map.known("mover")?.name).toBe(source.name);
     await other.store.forOwner("mover").create({ id: "after", settings: {} });
     expect(other.set.map.known("mover")?.name).toBe(target.name);
@@ -228,7 +228,7 @@ describeOnPostgres(
       await beating;
 
       proxy.thaw();
-      // Its leases there are gone, and it learns so before it holds new ones.
+      // Its leases there are gone, and it is notified before it holds new ones.
       let isDropped = false;
       while (!store.holdsLeases?.("node-1", far)) {
         await store.heartbeat("node-1", 60_000).catch(() => undefined);

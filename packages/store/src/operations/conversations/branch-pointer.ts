@@ -3,7 +3,7 @@ import type { Connection } from "../../database.js";
 import type { StoreContext } from "../../store-context.js";
 import { originalText, storedText } from "../../stored-text.js";
 
-/** Lets a chat be at this log from now on. Nothing happens without a chat. */
+/** Points a chat at this log from now on. Does nothing without a chat. */
 export async function moveBranch(
   connection: Connection,
   owner: string,

@@ -22,7 +22,10 @@ import { queueState, readQueue } from "../turns/queue-state.js";
 import { compactionInForce, markCompactedFrom } from "./compaction-in-force.js";
 import { addFork } from "./fork.js";
 
-/** A summary, its archive and, by hand, the end of its lease: step by step under the lock, for it happens seldom. */
+/**
+ * Writes a summary, its archive and, for a manual one, the end of its lease: step by step under the lock, because it is
+ * rare.
+ */
 export function compact(store: StoreContext, owner: string, input: CompactInput): Promise<CompactResult> {
   const { conversationId, turnId, covers, archiveId, release } = input;
   const row = messageRow(input.summary, conversationId, store.maxBytes);
@@ -38,7 +41,7 @@ export function compact(store: StoreContext, owner: string, input: CompactInput)
       await checkTurnId(connection, head, release.turnId);
     }
 
-    // The archive shows the conversation as it was before, so it leaves ahead of the summary.
+    // The archive shows the conversation as it was before, so it forks before the summary.
     const archive = await addFork(store, connection, owner, head, {
       id: archiveId,
       atSeq: head.sealedSeq,
@@ -98,7 +101,7 @@ export function compact(store: StoreContext, owner: string, input: CompactInput)
   });
 }
 
-/** The same compaction again: what it wrote, and the turn it opened as long as its node still has it. */
+/** Answers a repeated compaction: with what it wrote, and the turn that it opened as long as its node still has it. */
 async function compactedBefore(
   connection: Connection,
   owner: string,
@@ -138,7 +141,7 @@ function checkCovers(head: Head, covers: CompactInput["covers"]): void {
   throw invalid("A compaction covers seqs that exist", { fromSeq, toSeq });
 }
 
-/** An undo is a row too: the summary stays in the log, and is no longer read in place of what it covers. */
+/** Undoes a compaction by a row: the summary stays in the log, and is no longer read in place of what it covers. */
 export function undoCompaction(store: StoreContext, owner: string, id: string): Promise<ConversationRecord> {
   return store.database.transaction(async (connection) => {
     const head = await requireHead(connection, owner, id);

@@ -2,7 +2,7 @@ import type { Connection } from "../../database.js";
 import { storedText } from "../../stored-text.js";
 import { lineage } from "../reading/lineage.js";
 
-/** The newest compaction that nobody has undone here, own or inherited. One that was imported has no archive. */
+/** Finds the newest compaction, own or inherited, that has not been undone here. An imported one has no archive. */
 export async function compactionInForce(
   connection: Connection,
   owner: string,
@@ -24,7 +24,7 @@ CROSS JOIN LATERAL (
 }
 
 /**
- * Writes on the conversation's row which archive shows what it was compacted from; 0, which no log has, where there is
+ * Writes on the conversation's row which archive shows what it was compacted from; 0, which no log has, if there is
  * none to show.
  */
 export async function markCompactedFrom(

@@ -14,13 +14,13 @@ export interface NewConversation {
   readonly title: string;
   readonly settings: ConversationSettings;
   readonly createdAt?: Date;
-  /** How it is reported to endpoints: under a title that it is about to get, as a fork, or (an archive) not at all. */
+  /** Report to endpoints: with the title that it is about to get, as a fork, or (an archive) none. */
   readonly reported?: { readonly title?: string; readonly parentId?: string } | false;
 }
 
 /**
- * Makes a conversation with its head, and returns the number of its log. Undefined where the owner has one with that id
- * already. Two that make the same one at once meet in the index of names: the second waits for the first.
+ * Creates a conversation with its head, and returns the number of its log. Undefined if the owner has one with that id
+ * already. Two transactions that create the same one meet in the index of names: the second waits for the first.
  */
 export async function createConversationRow(
   store: StoreContext,
@@ -50,7 +50,7 @@ export async function createConversationRow(
       },
     ]);
     if (made[0] !== undefined) return Number(made[0].log);
-    // Removed again meanwhile where it is not found.
+    // If it is not found, it has been removed meanwhile.
     const [existing] = await connection.query({
       name: "find_conversation",
       text: "SELECT 1 AS found FROM parley.conversation WHERE owner = $2 AND id = $1 AND status <> 'removed'",

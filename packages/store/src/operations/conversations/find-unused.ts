@@ -3,7 +3,7 @@ import type { Statement } from "../../database.js";
 import type { StoreContext } from "../../store-context.js";
 import { originalText, storedText } from "../../stored-text.js";
 
-/** Finds conversations that nobody uses any more. */
+/** Finds conversations that are no longer used. */
 export async function findUnused(
   store: StoreContext,
   query: UnusedQuery,
@@ -15,15 +15,15 @@ export async function findUnused(
 }
 
 /**
- * Holds where nothing has happened for this many milliseconds in the conversation `c` with the head `h`, and nothing runs
- * there. A turn that waits for input does not run.
+ * Returns the condition that nothing has happened for this many milliseconds in the conversation `c` with the head `h`,
+ * and that no turn runs there. A turn that waits for input does not run.
  */
 export function isUnused(forMs: string): string {
   return `(h.turn_id IS NULL OR h.waiting_since IS NOT NULL) AND h.compaction_id IS NULL
     AND greatest(c.last_activity_at, h.active_at) <= statement_timestamp() - ${forMs}::float8 * interval '1 millisecond'`;
 }
 
-/** By the index of temporary conversations, of which there are few. */
+/** Uses the index of temporary conversations, of which there are few. */
 function temporaryStatement({ forMs, limit }: UnusedQuery): Statement {
   return {
     name: "unused_temporary",
@@ -35,8 +35,8 @@ function temporaryStatement({ forMs, limit }: UnusedQuery): Statement {
 }
 
 /**
- * Owner by owner, and of each the ids of a prefix, by the index of names. An index by origin and time would be written in
- * every turn for a look once an hour.
+ * Walks owner by owner, and of each the ids of a prefix, by the index of names. An index by origin and time would be
+ * written in every turn for a read once an hour.
  */
 function ofOriginStatement({
   idPrefix,
@@ -64,7 +64,7 @@ function ofOriginStatement({
   };
 }
 
-/** The first text behind all that begin with a prefix. */
+/** Returns the first text behind all that begin with a prefix. */
 function afterPrefix(prefix: string): string {
   const last = prefix.charCodeAt(prefix.length - 1);
   return prefix.slice(0, -1) + String.fromCharCode(last + 1);

@@ -19,8 +19,8 @@ import { markCompactedFrom } from "./compaction-in-force.js";
 import { createConversationRow } from "./create-conversation.js";
 
 /**
- * A fork is a row that names its parent: nothing is copied, however long the log. The origin is locked meanwhile, so
- * that it cannot be removed before the fork is there to keep what they share.
+ * Creates a fork as a row that names its parent: nothing is copied, however long the log. The origin is locked
+ * meanwhile, so that it cannot be removed before the fork exists and keeps what they share.
  */
 export function fork(store: StoreContext, owner: string, input: ForkInput): Promise<ForkResult> {
   const { newId, atSeq, admit } = input;
@@ -54,7 +54,7 @@ export function fork(store: StoreContext, owner: string, input: ForkInput): Prom
   });
 }
 
-/** Makes a log that continues another one after `atSeq`, with its settings and what was in force there. */
+/** Creates a log that continues another one after `atSeq`, with its settings and what was in force there. */
 export async function addFork(
   store: StoreContext,
   connection: Connection,
@@ -70,7 +70,7 @@ export async function addFork(
     settings: {},
     reported: isArchive ? false : { parentId: origin.conversationId },
   });
-  // Made by someone else between our look and our insert: their commit has been waited for.
+  // Another transaction created it between our read and our insert, and our insert waited for its commit.
   if (created === undefined) throw invalidField("id", "used by another conversation");
   const log = created;
   await connection.batch([
@@ -105,12 +105,12 @@ WHERE owner = $2 AND id = $1 AND status <> 'removed'`,
 const contextSize = metric("contextSize", contextSizePlace);
 const turnModel = `coalesce(t.model, ${metric("model", modelPlace)})`;
 
-/** A field of a turn's metrics, packed or not. */
+/** Selects a field of a turn's metrics, packed or not. */
 function metric(name: string, place: number): string {
   return `CASE json_typeof(t.metrics) WHEN 'array' THEN t.metrics->>${place} ELSE t.metrics->>'${name}' END`;
 }
 
-/** What the newest sealed turn of the lineage that knows it says. */
+/** Selects a value from the newest sealed turn of the lineage that has one. */
 function newest(value: string): string {
   return `SELECT n.value FROM lineage l
   CROSS JOIN LATERAL (
@@ -164,7 +164,7 @@ async function forkedBefore(
   return { conversation, created: false, ...omitUndefined({ turn }) };
 }
 
-/** Whether a fork may leave after `seq`: at the beginning, or where something sealed ends. */
+/** Returns true if a fork may start after `seq`: at the beginning, or at the end of something sealed. */
 async function isForkPoint(
   connection: Connection,
   owner: string,

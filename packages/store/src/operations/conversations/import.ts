@@ -26,10 +26,10 @@ import { readMetrics } from "../turns/turn-records.js";
 import { markCompactedFrom } from "./compaction-in-force.js";
 import { createConversationRow } from "./create-conversation.js";
 
-/** How many rows, and how many characters of them, one statement writes or reads. */
+/** Limits of one statement that writes or reads: rows, and characters of them. */
 const rowsAtOnce = 500;
 const charactersAtOnce = 4_000_000;
-/** How many turns are written in one round trip. */
+/** Turns that are written in one round trip. */
 const turnsAtOnce = 100;
 
 interface PlacedRow {
@@ -38,8 +38,8 @@ interface PlacedRow {
 }
 
 /**
- * Writes a whole log, or finds that it is there. In one transaction, but in statements of a bounded size: a list of
- * all rows would be copied several times on its way.
+ * Writes a whole log, or finds that it exists. In one transaction, but in statements of a bounded size: a list of all
+ * rows would be copied several times on its way.
  */
 export function importConversation(
   store: StoreContext,
@@ -137,7 +137,7 @@ INSERT INTO parley.conversation_turn (log, ordinal, id, status, reason, first_se
   started_at, sealed_at)
 VALUES ($1, $2, $3, 'sealed', $4, $5, $6, $7::json, $8::json, $9::timestamptz, $10::timestamptz)`;
 
-/** What a turn's row holds, beside its place in the order. */
+/** Returns the values of a turn's row, without its place in the order. */
 function turnValues(store: StoreContext, turn: ImportInput["turns"][number]): (string | number | null)[] {
   return [
     storedText(turn.turnId),
@@ -151,7 +151,7 @@ function turnValues(store: StoreContext, turn: ImportInput["turns"][number]): (s
   ];
 }
 
-/** A summary without its archive, which stayed where it was exported. */
+/** Writes a summary without its archive, which was not exported. */
 function compactionStatements(log: number, row: MessageRow, entry: ImportedEntry): Statement[] {
   const { covers, firstSeq } = entry;
   if (covers === undefined) return [];
@@ -230,7 +230,7 @@ function lastSeqOf(rows: readonly PlacedRow[]): number {
   return last === undefined ? 0 : last.entry.firstSeq + last.row.parts - 1;
 }
 
-/** Refuses what would not be a log: seqs with gaps, ids that come twice, turns without their rows. */
+/** Refuses an invalid log: seqs with gaps, ids that occur twice, turns without their rows. */
 function checkPlaces(rows: readonly PlacedRow[], { turns }: ImportInput): void {
   const named = new Set(turns.map(({ turnId }) => turnId));
   if (named.size !== turns.length) throw invalid("Two turns have the same id");
@@ -262,7 +262,7 @@ function checkParent({ parent }: ImportInput, lastSeq: number): void {
   }
 }
 
-/** Whether the log begins with all that is imported, message by message and turn by turn. */
+/** Returns true if the log begins with everything that is imported, message by message and turn by turn. */
 async function holds(
   connection: Connection,
   owner: string,

@@ -9,9 +9,9 @@ import { keepUsage } from "../usage/add-usage.js";
 import { isUnused } from "./find-unused.js";
 
 /**
- * Takes a conversation away, with its archives and, with `cascade`, all that continues it. What is removed loses its
- * head, which every other operation locks first, and so is unknown from then on. A log that a fork still shares stays
- * without a name, cut behind the last seq that someone shares; it goes with its last fork.
+ * Removes a conversation with its archives and, with `cascade`, everything that continues it. What is removed loses its
+ * head, which every other operation locks first, and is unknown from then on. A log that a fork still shares stays
+ * without a name, cut after the last seq that is shared; it is removed with its last fork.
  */
 export function remove(
   store: StoreContext,
@@ -32,10 +32,10 @@ export function remove(
     const [first] = found;
     if (first === undefined) return [];
     const gone = [{ id, log: Number(first.log) }];
-    // The logs to go on from: also those without a name, for what continues them may still live.
+    // Logs to continue from, including those without a name: conversations that continue them may still exist.
     let level = [Number(first.log)];
     while (level.length > 0) {
-      // Behind the lock of a log nobody forks it any more, so its children are all there.
+      // While a log is locked it cannot be forked, so all its children are visible.
       const children = await connection.query({
         text: `SELECT log::float8 AS log, id, status FROM parley.conversation
           WHERE parent = ANY($1::int8[]) AND ($2::bool OR archive_of = parent) ORDER BY log`,
@@ -71,15 +71,15 @@ export function remove(
       },
       ...noticeStatements(owner, "removed", { conversationIds: gone.map((each) => each.id) }),
     ]);
-    // Leaves before what they continue, so that a chain without living forks goes as a whole.
+    // Leaves before what they continue, so that a chain without living forks is removed completely.
     for (const log of logs.toReversed()) await shrink(connection, { log, owner });
     return gone;
   });
 }
 
 /**
- * Takes the titles out of the search index. Holds the row of the owner from here on: nobody adds to the index what is
- * about to go.
+ * Removes the titles from the search index. Locks the row of the owner, so that no transaction adds to the index what
+ * is about to be removed.
  */
 function forgetStatements(owner: string, logs: readonly number[]): Statement[] {
   return [
@@ -111,8 +111,9 @@ async function lockHeads(
 }
 
 /**
- * Drops from a log without a name what no fork sees, and the log itself when nobody continues it. The row is locked
- * before its children are counted: of two that take the last two forks away, the second must see that none is left.
+ * Removes from a log without a name what no fork sees, and the log itself when no conversation continues it. The row is
+ * locked before its children are counted: of two transactions that remove the last two forks, the second must see that
+ * none is left.
  */
 async function shrink(
   connection: Connection,

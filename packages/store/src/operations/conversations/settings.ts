@@ -32,7 +32,7 @@ export function get(store: StoreContext, owner: string, id: string): Promise<Con
   return findRecord(store.database, owner, id);
 }
 
-/** Only the columns that are named are written. */
+/** Changes settings. Only the named columns are written. */
 export function set(
   store: StoreContext,
   owner: string,
@@ -66,7 +66,7 @@ export function set(
   });
 }
 
-/** Lets the archives of a conversation go, or stay, with it. */
+/** Makes the archives of a conversation temporary, or not, like the conversation. */
 function archivesStatement({ log, owner }: Head, temporary: true | null): Statement {
   return {
     text: `UPDATE parley.conversation SET temporary = $2::bool

@@ -6,8 +6,8 @@ import { noteRemoved } from "./elsewhere.js";
 import { lockOwner, usageStatement } from "./file-owner.js";
 
 /**
- * Removes bytes that nothing refers to. Each file is a transaction of its own, so a large one holds up nobody but its
- * owner's uploads. What is due is looked for without a lock; `removeUnused` decides under it.
+ * Removes bytes that nothing refers to. Each file has its own transaction, so a large one delays only its owner's
+ * uploads. Due files are searched for without a lock; `removeUnused` decides under it.
  */
 export async function collectBlobs(store: StoreContext, limit: number): Promise<CollectedBlobs> {
   const due = await store.database.query({
@@ -29,18 +29,19 @@ export async function collectBlobs(store: StoreContext, limit: number): Promise<
     collected.blobs += 1;
     collected.bytes += outcome;
   }
-  // What is busy would come again at once.
+  // Files that are busy would be found again at once.
   collected.more = due.length >= limit && decided > 0;
   return collected;
 }
 
 /**
- * Removes bytes unless something refers to them, for whoever holds the row of the owner. Returns how many there were,
- * `used` where something refers to them, and `busy` where somebody is about to.
+ * Removes bytes unless something refers to them. The caller holds the row of the owner. Returns the number of bytes,
+ * `used` if something refers to them, and `busy` if a transaction is about to.
  *
  * The blob is locked, and its references are counted in a later statement: one statement would count in a snapshot from
- * before the lock. A transaction that has just written a reference holds a key-share lock on the blob through the foreign
- * key; then the blob is skipped, and looked at again later. One that comes after waits for the lock, and is refused.
+ * before the lock. A transaction that has just written a reference holds a key-share lock on the blob through the
+ * foreign key; then the blob is skipped, and examined again later. A later transaction waits for the lock, and is
+ * refused.
  */
 export async function removeUnused(
   connection: Connection,

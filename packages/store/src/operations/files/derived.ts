@@ -21,7 +21,7 @@ WHERE b.number = $1 AND b.owner = $2`,
   return row === undefined ? null : new Uint8Array(Buffer.from(String(row.data), "base64"));
 }
 
-/** Keeps a derived form. The lock of the owner keeps the collector away from the bytes that it belongs to. */
+/** Stores a derived form. The lock of the owner keeps the collector from removing the bytes that it belongs to. */
 export async function saveDerived(
   store: StoreContext,
   owner: string,

@@ -5,8 +5,8 @@ import type { StoreContext } from "../../store-context.js";
 import { originalText, storedText } from "../../stored-text.js";
 
 /**
- * Notes that bytes are to be removed elsewhere, where the database does not have them itself. It is part of the transaction
- * that removes the blob, so a node that dies before it has removed them leaves them to the next one.
+ * Records that bytes are to be removed elsewhere, if they are not in the database. It is part of the transaction that
+ * removes the blob, so a node that dies before it has removed them leaves them to the next one.
  */
 export function noteRemoved(blob: number): Statement {
   return {

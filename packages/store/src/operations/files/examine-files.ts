@@ -3,7 +3,7 @@ import type { StoreContext } from "../../store-context.js";
 import { collectBlobs } from "./collect.js";
 import { lockOwner } from "./file-owner.js";
 
-/** Bytes that have been due for longer are collected by nobody. */
+/** Bytes that have been due for longer than this are not being collected by any node. */
 const overdueMinutes = 60;
 /** Files that one statement marks, and that are collected at once. */
 const filesAtOnce = 1_000;
@@ -21,7 +21,7 @@ const miscounted = `SELECT o.owner FROM parley.file_owner o
     ON s.owner = o.owner
   WHERE o.bytes <> coalesce(s.bytes, 0)`;
 
-/** The doctor's look at the files. Reads what there is about them, not the bytes. */
+/** Examines the files for the doctor. Reads their rows, not their bytes. */
 export async function fileFinding(store: StoreContext, fix: boolean): Promise<Finding> {
   const [row] = await store.database.query({
     text: `SELECT count(*)::int4 AS files, coalesce(sum(b.size), 0)::float8 AS bytes,

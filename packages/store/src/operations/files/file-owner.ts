@@ -1,7 +1,7 @@
 import { ParleyError } from "@parley/core/errors";
 import type { Statement } from "../../database.js";
 
-/** Makes the row of an owner that every change of its files locks first. */
+/** Creates the row of an owner that every change of its files locks first. */
 export function ensureOwner(owner: string): Statement {
   return {
     name: "ensure_file_owner",
@@ -10,7 +10,7 @@ export function ensureOwner(owner: string): Statement {
   };
 }
 
-/** Locks the row of an owner. What follows in the same batch sees all that whoever held it has committed. */
+/** Locks the row of an owner. Later statements of the same batch see everything that its last holder committed. */
 export function lockOwner(owner: string): Statement {
   return {
     name: "lock_file_owner",
@@ -19,7 +19,7 @@ export function lockOwner(owner: string): Statement {
   };
 }
 
-/** Counts bytes of the owner, for whoever holds its row. */
+/** Counts bytes of the owner. The caller holds its row. */
 export function usageStatement(owner: string, bytes: number): Statement {
   return {
     name: "count_bytes",
@@ -28,7 +28,7 @@ export function usageStatement(owner: string, bytes: number): Statement {
   };
 }
 
-/** The refusal of bytes beyond what the owner may have. */
+/** Creates the refusal of bytes beyond the owner's quota. */
 export function quotaExceeded(ownerBytes: number): ParleyError {
   return new ParleyError(
     "limit_exceeded",

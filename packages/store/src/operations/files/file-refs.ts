@@ -2,18 +2,19 @@ import type { Statement, StatementValue } from "../../database.js";
 import type { MessageRow } from "../../message-row.js";
 import { storedText } from "../../stored-text.js";
 
-/** A log, and whose it is. */
+/** A log and its owner. */
 interface OwnedLog {
   readonly log: number;
   readonly owner: string;
 }
 
 /**
- * Refers to the files of rows, each of which begins at a seq of its own. Nothing where there are none, as almost always.
+ * Refers to the files of rows, each of which begins at its own seq. Returns nothing if there are no files, which
+ * is the usual case.
  *
  * Bytes that the owner does not have give a row without a blob, and bytes that the collector takes away meanwhile break
- * the foreign key: either undoes the transaction, and `failureOf` tells it from other failures. A statement that looks
- * first would be one more round trip, and would have to lock what it finds all the same.
+ * the foreign key: either rolls back the transaction, and `failureOf` distinguishes it from other failures. A statement
+ * that checks first would be one more round trip, and would have to lock what it finds anyway.
  */
 export function refStatements(
   head: OwnedLog,
@@ -30,7 +31,7 @@ export function refStatements(
   return insertRefs(head, "", seqs, hashes);
 }
 
-/** Refers to the files of a message that waits, by their places in it. */
+/** Refers to the files of a waiting message, by their places in it. */
 export function queuedRefStatements(head: OwnedLog, row: MessageRow): Statement[] {
   const places = row.files.map(({ place }) => place);
   return insertRefs(
@@ -61,7 +62,7 @@ LEFT JOIN parley.blob b ON b.owner = $2 AND b.hash = g.hash`,
 }
 
 /**
- * Takes back the references of a message that waited and is in the log from now on: its row has its own, written in the
+ * Removes the references of a message that waited and is in the log from now on: its row has its own, written in the
  * same transaction.
  */
 export function deliveredRefStatements(log: number, ids: readonly string[]): Statement[] {
@@ -75,23 +76,23 @@ export function deliveredRefStatements(log: number, ids: readonly string[]): Sta
   ];
 }
 
-/** Takes back the references of a message that waits no more. */
+/** Removes the references of a message that no longer waits. */
 export function removedQueueRefs(head: OwnedLog, id: string): Statement[] {
   return removeRefs("queued_refs", head.owner, "log = $2 AND queued = $3", [head.log, storedText(id)]);
 }
 
-/** Takes back all references of messages that wait in these logs. */
+/** Removes all references of messages that wait in these logs. */
 export function removedQueuesRefs(owner: string, logs: readonly number[]): Statement[] {
   return removeRefs("waiting_refs", owner, "log = ANY($2::int8[]) AND queued <> ''", [logs]);
 }
 
-/** Takes back the references of messages behind a seq. */
+/** Removes the references of messages behind a seq. */
 export function removedRefs(head: OwnedLog, afterSeq: number): Statement[] {
   return removeRefs("refs_behind", head.owner, "log = $2 AND queued = '' AND seq > $3", [head.log, afterSeq]);
 }
 
 /**
- * Removes references and lets the collector look at what they referred to. The bytes are locked first, in their order:
+ * Removes references and lets the collector examine what they referred to. The bytes are locked first, in their order:
  * a collector that has just counted the references cannot clear the mark that is set here.
  */
 function removeRefs(

@@ -16,7 +16,7 @@ import { returnedMs } from "../turns/head.js";
 import { removeUnused } from "./collect.js";
 import { ensureOwner, lockOwner, quotaExceeded, usageStatement } from "./file-owner.js";
 
-/** A moment so many milliseconds from now. */
+/** Returns the time in `ms` milliseconds. */
 const inMs = (ms: string) =>
   `date_trunc('milliseconds', statement_timestamp()) + ${ms}::float8 * interval '1 millisecond'`;
 
@@ -53,7 +53,7 @@ interface OpenUpload {
   readonly size: number;
   readonly isFinished: boolean;
   readonly record: UploadRecord;
-  /** The size of the owner's files. */
+  /** Size of the owner's files. */
   readonly bytes: number;
 }
 
@@ -133,8 +133,8 @@ export async function writePiece(
 }
 
 /**
- * Bytes travel as base64, a third more than they are: the protocol's text form of `bytea` would double them, and drivers
- * differ in how they take binary values.
+ * Writes a piece. Bytes are sent as base64, a third more than they are: the protocol's text form of `bytea` would
+ * double them, and drivers differ in how they take binary values.
  */
 function insertPiece(blob: number, n: number, data: Uint8Array): Statement {
   const encoded = Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString("base64");
@@ -145,7 +145,7 @@ function insertPiece(blob: number, n: number, data: Uint8Array): Statement {
   };
 }
 
-/** True where the piece is the one that was written last. */
+/** Returns true if the piece is the one that was written last. */
 function isLast(n: number, size: number, length: number): boolean {
   return size === n * pieceBytes + length;
 }
@@ -162,7 +162,7 @@ export async function finishUpload(
       if (open.record.hash === hash) return open.record;
       throw invalid("This upload is finished, with other bytes", { uploadId: id });
     }
-    // The lock of the owner keeps the collector and other uploads away from what is found here.
+    // The lock of the owner keeps the collector and other uploads from changing what is found here.
     const [same] = await connection.query(findBlobStatement(owner, hash));
     const blob = same === undefined ? open.blob : Number(same.blob);
     const [, finished] = await connection.batch([

@@ -6,7 +6,7 @@ import { checkHeld, requireHead } from "../turns/head.js";
 import { touchStatements } from "../turns/open-turn.js";
 import { insertRequests } from "./request-row.js";
 
-/** Writes requests of calls that run, under the lock and the fence of whoever runs them. */
+/** Writes requests of running calls, under the lock and the fence of the node that runs them. */
 export function addInputs(store: StoreContext, owner: string, input: AddInputs): Promise<void> {
   const { conversationId, turnId, fence, inputs } = input;
   return store.database.transaction(async (connection) => {

@@ -16,8 +16,8 @@ export function holdsResponses(messages: readonly ConversationMessage[]): boolea
 }
 
 /**
- * Writes down which responses are in the log now, for whoever holds the lock. Returns the messages with the responses
- * that are in force in place of those that came too late.
+ * Records which responses are in the log now. The caller holds the lock. Returns the messages, with the responses that
+ * are in force in place of those that came too late.
  */
 export async function logResponses(
   connection: Connection,
@@ -69,7 +69,7 @@ export async function recordResponses(
   );
 }
 
-// What is reported is read from the rows as they were before: a response that was recorded has been reported.
+// Reports are based on the rows as they were before: a response that was recorded has been reported.
 const recordText = `
 WITH reported AS (
   ${reportText("input.answered", {
@@ -108,7 +108,7 @@ export interface OpenRequest {
   readonly response: InputResponseEntry | undefined;
 }
 
-/** The requests of the newest turn whose responses are not in the log, in order. */
+/** Reads the requests of the newest turn whose responses are not in the log, in order. */
 export async function openRequests(
   connection: Connection,
   head: Pick<Head, "log" | "turnCount">,
@@ -130,7 +130,7 @@ export async function openRequests(
   }));
 }
 
-/** The response of a request that nobody answered. */
+/** Returns the response of a request that was not answered. */
 export function deniedBy(
   request: Omit<OpenRequest, "step" | "kind" | "response">,
   via: string,
@@ -139,14 +139,14 @@ export function deniedBy(
   return { type: "input-response", requestId, toolCallId, toolName, decision: "deny", via };
 }
 
-/** What is open, for readers. */
+/** Returns the open requests, for readers. */
 function openInputsOf(requests: readonly OpenRequest[]): OpenInputs | undefined {
   const pending = requests.filter(({ response }) => response === undefined);
   if (pending.length === 0) return undefined;
   return { count: pending.length, kinds: [...new Set(pending.map(({ kind }) => kind))] };
 }
 
-/** Writes the requests of a commit and, where it asks for that and nothing was answered, lets the turn wait. */
+/** Writes the requests of a commit and, if the commit says so and nothing was answered, lets the turn wait. */
 export async function commitInputs(
   store: StoreContext,
   connection: Connection,
@@ -160,7 +160,7 @@ export async function commitInputs(
   const open = await openRequests(connection, head);
   const responses = open.flatMap(({ response }) => response ?? []);
   const pending = openInputsOf(open);
-  // A turn with nothing to wait for would wait for ever.
+  // A turn with nothing to wait for would wait forever.
   const waits =
     head.waiting || (wait && !head.stopRequested && responses.length === 0 && pending !== undefined);
   const waiting = waits ? pending : undefined;
@@ -190,7 +190,7 @@ export async function commitInputs(
   return { responses, ...(waiting === undefined ? {} : { waiting }) };
 }
 
-/** The messages that answer every request of a turn that ends and is not answered in the log. */
+/** Returns the messages that answer every request, of a turn that ends, without an answer in the log. */
 export async function closingMessages(
   connection: Connection,
   head: Head,
@@ -205,7 +205,7 @@ export async function closingMessages(
   return responses.map((response) => inputMessage(recorded.get(response.requestId) ?? response, envelope));
 }
 
-/** The entries that a seal has written before its messages, which begin at `firstSeq`: for a seal that is repeated. */
+/** Returns the entries that a seal has written before its messages, which begin at `firstSeq`: for a repeated seal. */
 export async function closingEntries(
   connection: Connection,
   head: Head,

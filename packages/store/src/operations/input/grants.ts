@@ -6,7 +6,7 @@ import type { StoreContext } from "../../store-context.js";
 import { originalJson, originalText, storedJson, storedText } from "../../stored-text.js";
 import { type Head, nowMs } from "../turns/head.js";
 
-/** The statement that writes the standing approval which a response gives, if it gives one. */
+/** Returns the statement that writes the standing approval of a response, if it gives one. */
 export function insertGrant(head: Head, request: InputRecord, input: RespondInput): Statement | undefined {
   const { response, grantId } = input;
   if (request.kind !== "approval" || response.decision !== "allow") return undefined;

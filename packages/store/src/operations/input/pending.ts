@@ -7,10 +7,10 @@ import { findRecord } from "../reading/record.js";
 import { notFound } from "../refusals.js";
 import { inputRecord, type RequestJson, requestJson } from "./request-row.js";
 
-/** The texts of one page, in bytes: a model may write a megabyte of arguments. */
+/** Limit of one page's texts, in bytes: a model may write a megabyte of arguments. */
 const pageBytes = 4_000_000;
 
-/** Lists what waits for somebody, oldest first, by an index that holds nothing else. */
+/** Lists the requests that wait for a response, oldest first, by an index that holds nothing else. */
 export async function pendingInputs(
   store: StoreContext,
   owner: string,
@@ -50,7 +50,8 @@ function placeOf(after: string): [number, number, number] {
 const inConversation = `owner = $1 AND log = $7::int8
     AND turn = (SELECT turn_count FROM parley.conversation_head WHERE log = $7::int8)`;
 
-// A seal answers all requests of its turn, and a removal takes them away: what has no response is of an open turn.
+// A seal answers all requests of its turn, and a removal deletes them: a request without a response belongs to an open
+// turn.
 const pendingText = (condition: string) => `
 SELECT ${requestJson}::text AS request, c.id, c.title, r.found, r.log::float8 AS log, r.place,
   date_part('epoch', r.created_at) * 1000 AS created_ms

@@ -19,7 +19,7 @@ export const requestJson = `json_build_object('requestId', r.request_id, 'step',
   'decidedMs', ${ms("r.decided_at")},
   'turnId', (SELECT t.id FROM parley.conversation_turn t WHERE t.log = r.log AND t.ordinal = r.turn))`;
 
-/** What `requestJson` makes, with its texts as they were given. */
+/** Output of `requestJson`, with its texts as they were given. */
 export interface RequestJson {
   readonly requestId: string;
   readonly step: string;
@@ -39,7 +39,7 @@ export interface RequestJson {
   readonly turnId: string;
 }
 
-/** The record of a request that was read. */
+/** Returns the record of a request that was read. */
 export function inputRecord(read: RequestJson): InputRecord {
   const { requestId, kind, toolCallId, toolName, toolHash, argumentsHash, argumentsText, turnId } = read;
   const { reason, schema, response, expiresMs, decidedMs } = read;
@@ -66,13 +66,13 @@ export function inputRecord(read: RequestJson): InputRecord {
   };
 }
 
-/** The records of a JSON list of requests. */
+/** Returns the records of a JSON list of requests. */
 export function inputRecords(json: unknown): InputRecord[] {
   return typeof json === "string" ? (originalJson(json) as RequestJson[]).map(inputRecord) : [];
 }
 
 /**
- * Writes the requests of a step, and reports them, for whoever holds the lock. Those that are there already stay as they
+ * Writes the requests of a step, and reports them. The caller holds the lock. Requests that exist already stay as they
  * are.
  */
 export function insertRequests(

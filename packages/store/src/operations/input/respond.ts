@@ -12,7 +12,7 @@ import { deniedBy, openRequests, recordResponses } from "./decisions.js";
 import { insertGrant } from "./grants.js";
 import { inputRecord, type RequestJson, requestJson } from "./request-row.js";
 
-/** One request, if it is there. */
+/** Selects one request, if it exists. */
 const findText = `SELECT ${requestJson}::text AS request,
   coalesce(r.expires_at <= statement_timestamp(), false) AS expired
 FROM parley.input_request r WHERE r.log = $1 AND r.request_id = $2`;
@@ -52,7 +52,7 @@ export async function readResponses(
   );
 }
 
-/** One transaction under the head's lock, as every write of a conversation: what is decided, is decided once. */
+/** Responds in one transaction under the head's lock, like every write of a conversation: a request is decided once. */
 export function respond(store: StoreContext, owner: string, input: RespondInput): Promise<RespondResult> {
   return store.database.transaction(async (connection) => {
     const head = await requireHead(connection, owner, input.conversationId);
@@ -87,7 +87,7 @@ export function respond(store: StoreContext, owner: string, input: RespondInput)
   });
 }
 
-/** Records a response; where the turn waits, reopens it. Whoever holds it then writes the entry. */
+/** Records a response and, if the turn waits, reopens it. The holder of the turn then writes the entry. */
 async function record(
   connection: Connection,
   head: Head,
@@ -102,7 +102,7 @@ async function record(
   return { turnId, response, ...omitUndefined({ lease }) };
 }
 
-/** Takes the open turn out of waiting, for whoever holds the lock: in the hand of a node, or of nobody. */
+/** Ends the waiting of the open turn: it is held by `node` afterwards, or by no node. The caller holds the lock. */
 export async function reopen(connection: Connection, { log, turnCount }: Head, node: string): Promise<Lease> {
   const [, [row] = []] = await connection.batch([
     {
@@ -122,7 +122,7 @@ export async function reopen(connection: Connection, { log, turnCount }: Head, n
   return leaseOf(row ?? {});
 }
 
-/** The same decision, whoever made it and however it came. */
+/** Returns true if both are the same decision, regardless of who made it and how it was received. */
 function isSame(left: InputResponseEntry, right: InputResponseEntry): boolean {
   return decisionText(left) === decisionText(right);
 }
@@ -132,8 +132,8 @@ function decisionText({ by: _, via: _via, ...decision }: InputResponseEntry): st
 }
 
 /**
- * Denies what nobody answered in time: found by an index that holds nothing else, then decided under the lock of each
- * conversation, where somebody may have been faster.
+ * Denies requests that were not answered in time. They are found by an index that holds nothing else, then decided
+ * under the lock of each conversation, where a response may have arrived first.
  */
 export async function expireInputs(store: StoreContext, limit: number): Promise<LogNumber[]> {
   const wanted = Math.min(Math.floor(limit), 1_000_000);

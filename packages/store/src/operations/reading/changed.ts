@@ -4,7 +4,7 @@ import { noticeOf, noticesText } from "./notices.js";
 import { recordColumns, recordOf, recordTables } from "./record.js";
 import { settledChange } from "./settled-change.js";
 
-/** Two steps: the first asks how far all changes are settled, the second reads up to there. */
+/** Reads changes in two steps: the first finds how far all changes are settled, the second reads up to there. */
 export async function changed(
   store: StoreContext,
   owner: string,

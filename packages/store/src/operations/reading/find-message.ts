@@ -4,7 +4,7 @@ import type { StoreContext } from "../../store-context.js";
 import { originalText, storedText } from "../../stored-text.js";
 import { lineage } from "./lineage.js";
 
-/** Looks the message up by its key in each log of the lineage, nearest first. */
+/** Finds the message by its key in each log of the lineage, nearest first. */
 export async function findMessage(
   store: StoreContext,
   owner: string,

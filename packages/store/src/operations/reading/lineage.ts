@@ -1,19 +1,19 @@
 import type { ResultRow } from "../../database.js";
 
 /**
- * The log of the conversation `$1` of the owner `$2`, which is the `reader`, and its ancestors, nearest first, each with
- * the part that the reader sees of it: the seqs above `floor` are the log's own, those above `through` nobody sees from
- * here. Ancestors are found by their key, and only as long as the statement pulls rows from them: the newest messages of
- * a fork of a fork cost what they cost in a single log, unless they reach back.
+ * Selects the log of the conversation `$1` of the owner `$2`, which is the `reader`, and its ancestors, nearest first,
+ * each with the part that the reader sees of it: the seqs above `floor` are the log's own, those above `through` are
+ * not visible from here. Ancestors are found by their key, and only as long as the statement pulls rows from them: the
+ * newest messages of a fork of a fork cost what they cost in a single log, unless they reach back.
  *
- * Ancestors between a log and the one that its `jump` names are passed over where the reader sees nothing of them, or
- * nothing at or below `upTo`. A page therefore costs the logs that have rows in it, and a logarithm of the chain's length
- * for each; see `jumpOf`.
+ * Ancestors between a log and the one that its `jump` names are skipped if the reader sees nothing of them, or nothing
+ * at or below `upTo`. A page therefore costs the logs that have rows in it, and a logarithm of the chain's length for
+ * each; see `jumpOf`.
  *
  * With `undone`, each row has the number of summaries that were taken out of force for the reader; see `viewOf`.
  *
- * A statement that reads through it relies on the order of the walk, which a nested loop keeps: sorting would read
- * all ancestors first. The plan tests hold it to that.
+ * A statement that reads through it relies on the order of the walk, which a nested loop keeps: sorting would read all
+ * ancestors first. The plan tests check that.
  */
 export function lineage({ above = "0", upTo = "2147483647", undone = false } = {}): string {
   return `
@@ -36,21 +36,21 @@ const undoneCount =
   "(SELECT count(*)::int4 FROM parley.compaction u WHERE u.log = c.log AND u.kind = 'undone') AS undone";
 
 /**
- * What a reader that keeps rows recognises them by, from a row with `reader` and `undone`: logs are never numbered again,
- * and what was taken out of force never comes back, so under the same view nothing that was read has changed.
+ * Identifies what a reader that keeps rows has read, from a row with `reader` and `undone`: logs are never numbered
+ * again, and what was taken out of force never comes back, so under the same view nothing that was read has changed.
  */
 export function viewOf({ reader, undone }: ResultRow): string {
   return `${reader}.${undone}`;
 }
 
 /**
- * Columns of a fork of the log `o` at the seq in the parameter `atSeq`: its distance from the first ancestor, an ancestor
- * to jump to, and the least seq at which the logs on the way leave each other. `j` is what `o` jumps to, and `k` what `j`
- * jumps to.
+ * Returns the columns of a fork of the log `o` at the seq in the parameter `atSeq`: its distance from the first
+ * ancestor, an ancestor to jump to, and the least seq at which the logs on the way leave each other. `j` is what `o`
+ * jumps to, and `k` what `j` jumps to.
  *
- * Jumps are those of a skew-binary list: where the last two are equally long, the new one is as long as both and the step
- * between them. So any ancestor is reached in a number of steps that grows with the logarithm of the chain's length, and
- * a log needs one jump only. Forks that an earlier version made have none, and are walked one by one.
+ * Jumps are those of a skew-binary list: if the last two are equally long, the new one is as long as both and the step
+ * between them. So any ancestor is reached in a number of steps that grows with the logarithm of the chain's length,
+ * and a log needs one jump only. Forks that an earlier version made have none, and are walked one by one.
  */
 export function jumpOf(atSeq: string): string {
   const isMerged = "o.depth - j.depth = j.depth - k.depth";

@@ -4,9 +4,9 @@ import { storedText } from "../../stored-text.js";
 import { lineage } from "./lineage.js";
 
 /**
- * The rows of a log from either end, inherited ones included, that stops at the limit: a scan of the primary key in
- * its order, the same cost in a log of a thousand messages and of a million. From the newest on, the walk through
- * ancestors goes only as far as rows are still wanted; from the oldest on, all ancestors are named first and then read
+ * Reads the rows of a log from either end, inherited ones included, and stops at the limit: a scan of the primary key
+ * in its order, the same cost in a log of a thousand messages and of a million. From the newest on, the walk through
+ * ancestors goes only as far as rows are still needed; from the oldest on, all ancestors are named first and then read
  * one after the other.
  */
 export function listStatement(
@@ -31,7 +31,7 @@ CROSS JOIN LATERAL (
 ) m
 LIMIT $3::int4`;
 
-/** What a log has of its own lies above its floor, so the order of floors is the order of what is read. */
+/** A log's own rows lie above its floor, so the order of floors is the order of what is read. */
 const oldestText = `${lineage()}
 SELECT ${messageColumns}
 FROM (SELECT log, through FROM lineage ORDER BY floor OFFSET 0) l

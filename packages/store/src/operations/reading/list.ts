@@ -9,8 +9,8 @@ import { recordColumns, recordOf, recordTables } from "./record.js";
 type ListQuery = Parameters<LogStore["list"]>[0];
 
 /**
- * Lists conversations, newest activity first, by the index that has this order. Its conditions vary from call to call, so
- * the statement is put together.
+ * Lists conversations, newest activity first, by the index that has this order. Its conditions vary from call to call,
+ * so the statement is built for each call.
  */
 export async function list(
   store: StoreContext,
@@ -27,7 +27,7 @@ export async function list(
   };
 }
 
-/** Where a row stands in the list. Pinned ones come before all others, where that is asked for. */
+/** Returns a row's place in the list. Pinned ones come before all others, if the query says so. */
 function placeOf({ pinnedFirst }: ListQuery, row: Readonly<Record<string, unknown>>): string {
   const place = `${Math.round(Number(row.place_ms))}~${row.id}`;
   return pinnedFirst && row.pinned === true ? `${pinnedMark}${place}` : place;
@@ -35,7 +35,7 @@ function placeOf({ pinnedFirst }: ListQuery, row: Readonly<Record<string, unknow
 
 const pinnedMark = "pinned~";
 
-/** Values of a statement that is put together piece by piece. */
+/** Values of a statement that is built piece by piece. */
 class Values {
   readonly list: StatementValue[] = [];
 
@@ -100,8 +100,8 @@ function statusIn(statuses: readonly ConversationStatus[]): string {
 }
 
 /**
- * The last one that had the id, where none has it now: the forks of a removed conversation still name it. Imported forks
- * name their parent by its id alone.
+ * Selects the last conversation that had the id, if none has it now: the forks of a removed conversation still name it.
+ * Imported forks name their parent only by its id.
  */
 function isForkOf(owner: string, id: string): string {
   const named = `parley.conversation p WHERE p.owner = ${owner} AND p.id = ${id}`;

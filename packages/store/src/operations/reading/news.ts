@@ -3,8 +3,8 @@ import { forOwners, type StoreContext } from "../../store-context.js";
 import { originalText, storedText } from "../../stored-text.js";
 
 /**
- * One round trip for however many are watched, where a question each would be a burst of them with every poll. Each
- * row of the lists is one probe of an index; the conditions are written so that no plan can read whole tables instead.
+ * Reads news in one round trip for all that are watched; a query for each would be a burst with every poll. Each row of
+ * the lists is one probe of an index; the conditions are written so that no plan can read whole tables instead.
  */
 export async function news(store: StoreContext, query: NewsQuery): Promise<News> {
   const { owners, conversations } = query;
@@ -16,7 +16,7 @@ export async function news(store: StoreContext, query: NewsQuery): Promise<News>
       values: [
         owners.map(({ owner }) => storedText(owner)),
         owners.map(({ since }) => since),
-        // No two changes have the same number, whosever they are.
+        // No two changes have the same number, even of different owners.
         owners.flatMap(({ published = [] }) => published),
       ],
     },

@@ -5,8 +5,8 @@ import { changeNumber, takeChangeNumber } from "../numbers.js";
 import { nowMs } from "../turns/head.js";
 
 /**
- * Leaves word of what no row of a conversation shows, numbered like a change of its owner, for whoever looks for
- * changes. One row for all that a removal takes: each number costs its transaction a lock.
+ * Writes a notice of a change that no row of a conversation shows, numbered like a change of its owner, for readers of
+ * changes. A removal writes one row for everything it removes: each number costs its transaction a lock.
  */
 export function noticeStatements(
   owner: string,
@@ -23,7 +23,7 @@ export function noticeStatements(
   ];
 }
 
-/** The notices of the owner `$1` after `$2` and up to `$3`, at most `$4`. */
+/** Selects the notices of the owner `$1` after `$2` and up to `$3`, at most `$4`. */
 export const noticesText = `SELECT changed_at::float8 AS changed_at, kind, data::text AS data FROM parley.conversation_notice
 WHERE owner = $1 AND changed_at > $2::float8::int8 AND changed_at <= $3::float8::int8
 ORDER BY changed_at LIMIT $4::int4`;

@@ -5,8 +5,8 @@ import { storedText } from "../../stored-text.js";
 import { lineage, viewOf } from "./lineage.js";
 
 /**
- * A range of the primary key: ancestors are walked only where the seq lies in what was inherited. The outer join answers
- * with the view where there are no rows.
+ * Reads a range of the primary key: ancestors are walked only if the seq is in the inherited part. The outer join
+ * returns the view if there are no rows.
  */
 export async function readAfter(
   store: StoreContext,

@@ -10,9 +10,9 @@ import { lineage } from "./lineage.js";
 const largest = 2_147_483_647;
 
 /**
- * The rows of a window from its newest end backwards, as `readNewest` reads them. A window may begin inside a message,
- * so the scan goes down to the row that holds the seq it begins after, found by one more look into the same index;
- * a condition on where rows end would read the log to its beginning. The limit is a subselect for the same reason too.
+ * Reads the rows of a window from its newest end backwards, like `readNewest`. A window may begin inside a message, so
+ * the scan goes down to the row that holds the seq it begins after, found by one more lookup in the same index; a
+ * condition on where rows end would read the log to its beginning. The limit is a subselect for the same reason too.
  */
 export async function readChunks(
   store: StoreContext,

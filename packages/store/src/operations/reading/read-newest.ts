@@ -5,15 +5,15 @@ import type { StoreContext } from "../../store-context.js";
 import { storedText } from "../../stored-text.js";
 import { lineage, viewOf } from "./lineage.js";
 
-/** Number of characters of rows that are parsed before other work of the process has its turn. */
+/** Characters of rows that are parsed before other work of the process can run. */
 const charactersAtOnce = 256 * 1024;
 
 /**
- * A backward scan of the primary key, from the newest row on, that stops at the limit: the same cost in a log of a
- * thousand messages and of a million. The walk through ancestors goes on only as far as rows are still wanted.
+ * Scans the primary key backward from the newest row and stops at the limit: the same cost in a log of a thousand
+ * messages and of a million. The walk through ancestors continues only as far as rows are still needed.
  *
- * The limit is a subselect, which the planner never looks into: given a number, it would find that a plan for this
- * number is cheaper than one for any, and plan each time anew, which takes as long as the read.
+ * The limit is a subselect, which the planner never evaluates: with a number, it would find a custom plan cheaper than
+ * a generic one, and plan every time, which takes as long as the read.
  */
 export async function readNewest(
   store: StoreContext,
@@ -26,7 +26,7 @@ export async function readNewest(
   const rows = await store.database.query({
     name: "read_newest",
     text: readNewestText,
-    // One more than asked for says whether there is another page.
+    // One more than requested: it shows whether there is another page.
     values: [
       storedText(conversationId),
       owner,

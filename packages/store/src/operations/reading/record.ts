@@ -6,7 +6,7 @@ import { originalJson, originalText, storedText } from "../../stored-text.js";
 import { notFound } from "../refusals.js";
 import { queueEntries, queueJson } from "../turns/queue-state.js";
 
-/** What `recordOf` reads, of the tables that `recordTables` names. */
+/** Columns that `recordOf` reads, of the tables that `recordTables` names. */
 export const recordColumns = `
   c.log::float8 AS log, c.id, c.title, c.status, ${settingsOf("c")}, c.queue_paused,
   coalesce(c.parent_seq, c.imported_parent_seq) AS parent_seq, c.context_size, c.last_model,
@@ -110,7 +110,7 @@ function openInputs(kinds: string | null): Pick<ActiveLease, "inputs"> {
   return { inputs: { count: open.length, kinds: [...new Set(open)] } };
 }
 
-/** One statement, so that what it says belongs together: queue, lease and seqs of the same moment. */
+/** Finds a record by one statement, so that it is consistent: queue, lease and seqs of the same moment. */
 export async function findRecord(
   connection: Connection,
   owner: string,

@@ -2,17 +2,17 @@ import type { Connection } from "../../database.js";
 import { changeLock } from "../numbers.js";
 
 /**
- * The number up to which all changes of an owner are settled: nothing that is still to be committed has a lower one.
+ * Returns the number up to which all changes of an owner are settled: no pending transaction has a lower one.
  *
  * Changes are numbered before their transactions commit, so a later number may become visible before an earlier one,
- * and a reader that went on from it would miss the earlier one for ever.
+ * and a reader that continued from it would never see the earlier one.
  *
- * Whoever changes something holds a shared advisory lock, taken before its number, whose key is a lower bound of that
- * number (`takeChangeNumber`). The bound is read before the locks: a transaction that holds none
- * by then will get a number above it.
+ * A transaction that changes something holds a shared advisory lock, taken before its number, whose key is a lower
+ * bound of that number (`takeChangeNumber`). The bound is read before the locks: a transaction that holds none by then
+ * will get a number above it.
  *
  * Alternatives: one counter per owner lets all writers of an owner wait for each other's commits; the oldest
- * transaction of the snapshot is held back by whatever else runs in the cluster.
+ * transaction of the snapshot is held back by anything else that runs in the cluster.
  */
 export async function settledChange(connection: Connection, owner: string): Promise<number> {
   const [bound, open] = await connection.batch([
@@ -27,7 +27,7 @@ WHERE locktype = 'advisory' AND objsubid = 2 AND granted AND classid::int8 = ${c
     },
   ]);
   const last = Number(bound?.[0]?.last);
-  // A key has the lower half of the number. A number is never that far behind that it could mean another one.
+  // A key has the lower half of the number. A number is never so far behind that it could mean another one.
   const lows = (open ?? []).map(
     ({ low }) => last - (((((last % 2 ** 32) - Number(low)) % 2 ** 32) + 2 ** 32) % 2 ** 32),
   );

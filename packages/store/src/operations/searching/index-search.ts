@@ -7,13 +7,13 @@ import { forOwners, type StoreContext } from "../../store-context.js";
 import { originalText, storedText } from "../../stored-text.js";
 import { settledChange } from "../reading/settled-change.js";
 
-/** How many messages the doctor adds in one transaction. */
+/** Messages that the doctor adds in one transaction. */
 const messagesAtOnce = 500;
 
-/** How many owners one statement walks over. */
+/** Owners that one statement walks over. */
 const ownersAtOnce = 500;
 
-/** Where an owner's index stands. */
+/** Progress of an owner's index. */
 interface Claim {
   readonly number: number;
   readonly through: number;
@@ -24,13 +24,13 @@ interface Claim {
 interface Candidate {
   readonly log: number;
   readonly changedAt: number;
-  /** As it is to be in the index; undefined for a log that shows none. */
+  /** Title for the index; undefined for a log that shows none. */
   readonly title: string | undefined;
   readonly createdMs: number;
   readonly isOpen: boolean;
-  /** The last seq that the index knows. */
+  /** The last seq that is in the index. */
   readonly indexed: number;
-  /** Of its title in the index. */
+  /** Lexemes of its title in the index. */
   readonly titleLexemes: readonly string[];
   readonly titleMs: number | undefined;
 }
@@ -45,8 +45,8 @@ interface Entry {
 /**
  * Adds the next messages of an owner to the search index.
  *
- * No write of the log says that there is something to index: every one but a step of an open turn takes a number of
- * change for its conversation (see `settled-change.ts`), so conversations with a number above `through` are those with
+ * No write of the log marks that there is something to index: every one except a step of an open turn takes a change
+ * number for its conversation (see `settled-change.ts`), so conversations with a number above `through` are those with
  * something new, in order. A conversation that has an open turn when it is passed is kept in the list `open` until its
  * turn is sealed. Rows of a log are only ever added behind the last one: what the index lacks of it is behind its
  * newest entry. A crash leaves all of this as it was before the batch.
@@ -61,7 +61,7 @@ export async function indexSearch(
   const owner = storedText(request.owner);
   const store = forOwners(root, [owner]);
   const limit = Math.max(1, Math.min(Math.ceil(request.limit), 10_000));
-  // Before the claim is read: what another node has added by then is at most up to here.
+  // Read before the claim: what another node has added by then is at most up to here.
   const settled = await settledChange(store.database, owner);
   return store.database.transaction(async (connection) => {
     const claim = await claimOwner(connection, owner);
@@ -92,7 +92,7 @@ export async function indexSearch(
   });
 }
 
-/** The owner's row, locked; undefined where someone else is at it. */
+/** Locks the owner's row; returns undefined if another transaction holds it. */
 async function claimOwner(connection: Connection, owner: string): Promise<Claim | undefined> {
   const [known = [], claimed = []] = await connection.batch([
     {
@@ -112,7 +112,7 @@ async function claimOwner(connection: Connection, owner: string): Promise<Claim 
   };
 }
 
-/** The row of an owner that had none; nothing where someone else adds it. */
+/** Adds the row of an owner that had none; returns no row if another transaction adds it. */
 async function addOwner(connection: Connection, owner: string): Promise<ResultRow[]> {
   const [taken] = await connection.query({
     name: "take_search_owner_number",
@@ -151,7 +151,7 @@ async function candidatesOf(
   }));
 }
 
-/** Those with an open turn first: they are passed already, and change nothing about how far the others are. */
+/** Selects those with an open turn first: they are passed already, and do not affect the progress of the others. */
 const candidatesText = `
 WITH changed AS (
   (SELECT c.log, $2::float8::int8 AS passes
@@ -176,11 +176,11 @@ interface UnindexedRow {
   readonly firstSeq: number;
   readonly createdMs: number;
   readonly text: string;
-  /** No further row of its log was read. */
+  /** True if no further row of its log was read. */
   readonly isLast: boolean;
 }
 
-/** The next rows of the candidates, in order, and the place of the first candidate that may have more. */
+/** Reads the next rows of the candidates, in order, and the place of the first candidate that may have more. */
 async function rowsOf(
   store: StoreContext,
   connection: Connection,
@@ -210,7 +210,7 @@ async function rowsOf(
   return isCut ? { rows, unfinished: Number(last.place) - 1 } : { rows };
 }
 
-/** The text of a row is made after it is chosen; the first is taken however long it is. */
+/** The text of a row is built after it is chosen; the first is taken however long it is. */
 const rowsText = `
 SELECT * FROM (
   SELECT r.*, count(*) OVER ()::int4 AS read,
@@ -237,7 +237,7 @@ function isWorthARow({ lexemes, isLast }: Entry & { readonly isLast: boolean }):
   return lexemes.length > 0 || isLast;
 }
 
-/** The entry of a title that is new, or another one than the index has. */
+/** Returns the entry of a title that is new, or differs from the one in the index. */
 function titleEntry(claim: Claim, candidate: Candidate): Entry[] {
   const { log, title, createdMs, titleLexemes, titleMs } = candidate;
   if (title === undefined) return [];
@@ -278,7 +278,7 @@ function isSame(left: readonly number[], right: readonly number[]): boolean {
   return left.length === right.length && left.every((each, place) => each === right[place]);
 }
 
-/** Walks over owners from one to the next by the index of changes: one look for each, however much they have. */
+/** Walks over owners from one to the next by the index of changes: one lookup for each, however much they have. */
 export async function unindexedOwners(
   store: StoreContext,
   query: { after?: string },
@@ -291,7 +291,7 @@ export async function unindexedOwners(
   };
 }
 
-/** How much is missing in the search index, of all owners. */
+/** Counts what is missing in the search index, for all owners. */
 export async function unindexedConversations(
   store: StoreContext,
 ): Promise<{ conversations: number; owners: number }> {
@@ -312,7 +312,7 @@ export async function unindexedConversations(
   return lag;
 }
 
-/** Adds all that is missing in the search index, and returns how many messages and titles that was. */
+/** Adds everything that is missing in the search index, and returns the number of messages and titles. */
 export async function indexAll(store: StoreContext): Promise<number> {
   let total = 0;
   for (let after: string | undefined, more = true; more; ) {

@@ -8,10 +8,10 @@ export interface Candidate {
   readonly createdMs: number;
 }
 
-/** A look at some entries in their order. */
+/** Result of reading some entries in their order. */
 export interface Page {
   readonly hits: readonly Candidate[];
-  /** The last entry that was looked at; undefined where it was the last of all. */
+  /** The last entry that was read; undefined if it was the last of all. */
   readonly next: Candidate | undefined;
 }
 
@@ -21,7 +21,7 @@ export const newest: Candidate = {
   createdMs: Number.MAX_SAFE_INTEGER,
 };
 
-/** Entries of an owner from the newest on, with what they say to the query: read in order, whatever their number. */
+/** Reads entries of an owner from the newest on, and their match with the query: in order, whatever their number. */
 export function newestStatement(owner: number, query: string, before: Candidate, limit: number): Statement {
   return {
     name: "search_newest",
@@ -33,7 +33,7 @@ export function newestStatement(owner: number, query: string, before: Candidate,
   };
 }
 
-/** Entries of what one conversation shows, from the last seq on. */
+/** Reads entries of what one conversation shows, from the last seq on. */
 export function newestWithinStatement(
   { conversationId, owner }: { readonly conversationId: string; readonly owner: string },
   query: string,
@@ -57,7 +57,7 @@ export function newestWithinStatement(
   };
 }
 
-/** The hits among the entries, and the last entry in any case: it says where to go on. */
+/** Selects the hits among the entries, and always the last entry: the next page continues from it. */
 function pageOf(entries: string, before = ""): string {
   return `${before === "" ? "WITH" : `${before},`} page AS MATERIALIZED (${entries}
 )
@@ -75,9 +75,9 @@ export function readPage(rows: readonly ResultRow[], limit: number): Page {
 }
 
 /**
- * The entries of an owner that the index of terms finds, in no order. Not prepared: a plan that is made without knowing
- * the terms cannot know how many there are. The settings before it leave only bitmaps to the planner, which thinks
- * little of what it costs to look at every entry.
+ * Finds the entries of an owner by the index of terms, in no order. Not prepared: a plan that is made without knowing
+ * the terms cannot estimate how many there are. The settings before it leave only bitmap scans to the planner, which
+ * underestimates the cost of testing every entry.
  */
 export function byTermsStatements(query: string, limit: number): Statement[] {
   return [

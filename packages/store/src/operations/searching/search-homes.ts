@@ -2,7 +2,7 @@ import type { StoreContext } from "../../store-context.js";
 import { originalText, storedText } from "../../stored-text.js";
 import { lineage } from "../reading/lineage.js";
 
-/** Where rows of a log are shown: those above `above` and up to `through` in the conversation `id`. */
+/** Place where rows of a log are shown: those above `above` and up to `through` in the conversation `id`. */
 export interface Home {
   readonly id: string;
   readonly title: string;
@@ -11,8 +11,9 @@ export interface Home {
 }
 
 /**
- * The homes of logs. A living log shows its own rows. One without a name, or of a temporary conversation, is shown by its
- * heirs, which continue it, each as far as it goes and no nearer one does. What an archive shows stands in its origin.
+ * Finds the homes of logs. An existing log shows its own rows. One without a name, or of a temporary conversation, is
+ * shown by its heirs, which continue it, each as far as it reaches and no nearer one does. What an archive shows is in
+ * its origin.
  */
 export async function findHomes(
   store: StoreContext,
@@ -25,7 +26,7 @@ export async function findHomes(
   );
 }
 
-/** The logs that a conversation reads through, each with itself as the home. */
+/** Finds the logs that a conversation reads through, each with itself as the home. */
 export async function findLineage(
   store: StoreContext,
   owner: string,
@@ -58,7 +59,7 @@ function homesOf(rows: readonly Record<string, unknown>[]): Map<number, Home[]> 
   return homes;
 }
 
-/** Holds where a search of everything shows the log of this alias. */
+/** Returns the condition that a search of everything shows the log of this alias. */
 function isShown(alias: string): string {
   return `(${alias}.status <> 'removed' AND ${alias}.temporary IS NULL)`;
 }

@@ -5,19 +5,19 @@ import type { StoreContext } from "../../store-context.js";
 import { originalText } from "../../stored-text.js";
 import type { Candidate } from "./search-candidates.js";
 
-/** The hits among what an owner has that is not in the index. */
+/** Hits among what an owner has that is not in the index. */
 export interface TailHits {
   readonly hits: Candidate[];
-  /** Logs whose titles were looked at here: what the index has of those may be old. */
+  /** Logs whose titles were read here: the index may have old ones. */
   readonly titled: ReadonlySet<number>;
-  /** There was more of it than is looked through. */
+  /** True if there was more than is searched. */
   readonly isCut: boolean;
 }
 
 /**
- * Looks through what was written since the index was last added to, and through open turns: usually nothing, or the
- * turns of the last second. The statements come before those that ask the index. What is added to it in between is then
- * found twice instead of never.
+ * Searches what was written since the index was last added to, and open turns: usually nothing, or the turns of the
+ * last second. The statements come before those that read the index. What is added to it in between is then found twice
+ * instead of never.
  */
 export function tailStatements(store: StoreContext, owner: string): Statement[] {
   const { tailLogs, tailRows, tailCharacters } = store.search;
@@ -27,7 +27,7 @@ export function tailStatements(store: StoreContext, owner: string): Statement[] 
   ];
 }
 
-/** The logs that may have something that the index lacks: the last changed first. */
+/** Selects the logs that may have something that the index lacks: the last changed first. */
 function tailLogs(limit: string): string {
   return `
 tail_owner AS MATERIALIZED (SELECT through, open FROM parley.search_owner WHERE owner = $1), tail AS MATERIALIZED (

@@ -24,7 +24,10 @@ import {
 import { findHomes, findLineage, type Home } from "./search-homes.js";
 import { tailHits, tailStatements } from "./search-tail.js";
 
-/** See `LogStore.search`. One of many at once waits for its turn, and answers `partial` where that does not come. */
+/**
+ * Implements `LogStore.search`. With many searches at once, one waits for its turn, and returns `partial` if that does
+ * not come.
+ */
 export async function search(
   store: StoreContext,
   owner: string,
@@ -44,7 +47,7 @@ export async function search(
 interface Looked {
   readonly wanted: readonly WantedTerm[];
   readonly limit: number;
-  /** The conversation alone in which to look. */
+  /** The only conversation to search in, if set. */
   readonly within: string | undefined;
 }
 
@@ -54,15 +57,15 @@ interface Shown extends Candidate {
 }
 
 /**
- * One search, in four steps, each of which ends it where it can:
+ * One search, in four steps, each of which ends it if it can:
  *
- * 1. What is not in the index is looked through (`search-tail.ts`).
- * 2. The newest entries are looked through: terms that are common have enough hits there, and few owners have more.
+ * 1. What is not in the index is searched directly (`search-tail.ts`).
+ * 2. The newest entries are scanned: common terms have enough hits there, and few owners have more.
  * 3. The index of terms finds the entries that have them, wherever they are, unless there are very many.
- * 4. Then they are common, and looking through older and older entries finds enough of them before long.
+ * 4. In that case the terms are common, and scanning older and older entries soon finds enough hits.
  *
- * All of it is about entries of the owner: the index of terms has lists of its own for each, and the others are in
- * order by owner. Where time runs out the hits are those found so far, and the result says so.
+ * All steps read only entries of the owner: the index of terms has separate lists for each, and the others are in order
+ * by owner. If time runs out the hits are those found so far, and the result says so.
  */
 class Look {
   readonly #store: StoreContext;
@@ -103,14 +106,14 @@ class Look {
     const first = await this.#page(number, query, newest, newestRows);
     if (first === undefined) this.#isPartial = true;
     if (first === undefined || (await this.#isEnough(first.next))) return;
-    // A part of the time: common terms are found without it.
+    // A part of the time: common terms are found without the index of terms.
     const half = (this.#deadline - performance.now()) / 2;
     const [, found] = (await this.#ask(byTermsStatements(query, indexHits + 1), half)) ?? [];
     if (found === undefined || found.length > indexHits) return this.#lookBack(number, query, first.next);
     this.#add(found.map(candidateOf));
   }
 
-  /** The number by which the index knows the owner; undefined where it does not. */
+  /** Searches the tail. Returns the number by which the index knows the owner; undefined if it does not. */
   async #lookAtTail(): Promise<number | undefined> {
     const store = this.#store;
     const [numbers = [], ...rows] =
@@ -131,7 +134,7 @@ class Look {
     return row === undefined ? undefined : Number(row.number);
   }
 
-  /** From one entry on to older ones, until there are enough hits. */
+  /** Reads from one entry on to older ones, until there are enough hits. */
   async #lookBack(number: number, query: string, from: Candidate | undefined): Promise<void> {
     let next = from;
     while (next !== undefined) {
@@ -154,7 +157,7 @@ class Look {
     const [rows] = (await this.#ask([statement])) ?? [];
     if (rows === undefined) return undefined;
     const page = readPage(rows, limit);
-    // Titles that were looked at since may be others by now.
+    // Titles that were read since may have changed by now.
     this.#add(page.hits);
     return page;
   }
@@ -166,7 +169,7 @@ class Look {
     }
   }
 
-  /** Whether the hits are all those that will be wanted: none of what is behind `next` comes before them. */
+  /** Returns true if the hits are all that will be needed: nothing behind `next` comes before them. */
   async #isEnough(next: Candidate | undefined): Promise<boolean> {
     if (next === undefined) return true;
     const { limit } = this.#looked;
@@ -176,7 +179,7 @@ class Look {
     return chosen.length === limit && last !== undefined && this.#order(last, next) <= 0;
   }
 
-  /** The newest candidates that are shown somewhere, messages before titles of the same conversation. */
+  /** Returns the newest candidates that are shown somewhere, messages before titles of the same conversation. */
   async #chosen(): Promise<readonly Shown[]> {
     const { limit, within } = this.#looked;
     await this.#findHomes();
@@ -194,7 +197,7 @@ class Look {
       .slice(0, limit);
   }
 
-  /** Negative where the left one comes first. */
+  /** Compares two candidates: negative if the left one comes first. */
   readonly #order = (left: Candidate, right: Candidate): number =>
     (this.#looked.within === undefined ? right.createdMs - left.createdMs : 0) ||
     right.firstSeq - left.firstSeq ||
@@ -209,7 +212,8 @@ class Look {
   }
 
   #homeOf({ log, firstSeq }: Candidate): Home | undefined {
-    // A title belongs to the log itself, and is no one's once that has lost its name: then no home has its seq.
+    // A title belongs to the log itself, and to no conversation once the log has lost its name: then no home has its
+    // seq.
     return this.#homes
       .get(log)
       ?.find(({ above, through }) =>
@@ -243,7 +247,7 @@ class Look {
     return snippetAround(text, findTerms(text, this.#looked.wanted) ?? 0);
   }
 
-  /** The rows of statements that look for something; undefined where there is no time left for them. */
+  /** Returns the rows of statements that search; undefined if there is no time left for them. */
   async #ask(
     statements: readonly Statement[],
     ms = this.#deadline - performance.now(),

@@ -28,10 +28,10 @@ import { knownAdmission } from "./receipts.js";
 import { sealWaiting } from "./seal.js";
 
 /**
- * Admission to an idle conversation, the case that matters, is one round trip: the lock, then one statement that
- * checks everything under it and writes everything or nothing. Instead, statements one by one would take six round
- * trips under the lock; one statement that also takes the lock would look for the receipt in a snapshot from before
- * it waited, and miss the same message admitted meanwhile. Whatever the fast way does not write, the slow way decides.
+ * Admits a message. For an idle conversation, the case that matters, this is one round trip: the lock, then one
+ * statement that checks everything under it and writes everything or nothing. Separate statements would take six round
+ * trips under the lock; one statement that also takes the lock would search for the receipt in a snapshot from before
+ * it waited, and miss the same message admitted meanwhile. If the fast path does not write, the slow path decides.
  */
 export async function admit(store: StoreContext, owner: string, input: AdmitInput): Promise<AdmitOutcome> {
   checkConversationId(input.conversationId);

@@ -5,14 +5,14 @@ import { storedText } from "../../stored-text.js";
 import { leaseColumns, leaseOf, returnedMs } from "./head.js";
 
 /**
- * Walks the open turns, and the compactions by hand, oldest first, by indexes that hold nothing else, and takes those
- * whose node is dead. SKIP LOCKED: a head that someone writes to at this moment is alive, or is being taken by someone
- * else. Nothing is read from the journal here: whoever has the lease reads it in a statement of its own, behind every
- * flush that was let in.
+ * Walks the open turns, and the manual compactions, oldest first, by indexes that hold nothing else, and takes those
+ * whose node is dead. SKIP LOCKED: a head that is being written at this moment belongs to a living node, or is being
+ * claimed by another one. Nothing is read from the journal here: the node that has the lease reads it in a separate
+ * statement, after every flush that was let in.
  *
  * The head is joined twice. `seen` is the row as the snapshot has it, and belongs to the node that was found dead; `h`
- * is locked, and may be newer by then. Only where both agree is it still that node's: a claim that met another one
- * would otherwise take from a living node what that one has just claimed.
+ * is locked, and may be newer by then. Only if both agree it still belongs to that node: otherwise a claim that meets
+ * another one would take from a living node what that one has just claimed.
  *
  * Lives are compared with the time at which the statement began, which is no later than what it sees of the nodes: a
  * node that renews meanwhile is never found dead. Nothing waits for a lock here.
@@ -31,7 +31,7 @@ export async function claimExpired(store: StoreContext, node: string, limit: num
   return oldestFirst.map((row) => leaseOf(row));
 }
 
-// OFFSET 0 keeps the look at each head a look into its key: the planner would rather read all heads at once.
+// OFFSET 0 makes the planner look up each head by its key; without it, all heads are read at once.
 const claimText = (andHere: string) => `
 WITH expired AS (
   SELECT h.log

@@ -24,10 +24,10 @@ import { deliver, insertRows } from "./open-turn.js";
 import { queueState, readQueue } from "./queue-state.js";
 
 /**
- * A commit is one round trip: the lock, then one statement that checks the fence and writes everything or nothing.
- * The lock stands in a statement of its own because the journal is dropped in the second one: a flush that held the
- * lock has committed by then, and a statement that had waited for it itself would not see, and so leave, its rows.
- * Rows that are there already and whatever waits, which may have to be promoted, take the slow way.
+ * Commits a step in one round trip: the lock, then one statement that checks the fence and writes everything or
+ * nothing. The lock is a separate statement because the journal is dropped in the second one: a flush that held the
+ * lock has committed by then, and a statement that had waited for it itself would not see, and so leave, its rows. Rows
+ * that exist already and waiting entries, which may have to be promoted, take the slow path.
  */
 export async function commitStep(
   store: StoreContext,
@@ -121,7 +121,7 @@ async function commitSlowly(
   const { log } = head;
   const known = await writtenRows(connection, head, turnId, given);
   const repeated = given.length > 0 && given.every((row) => known.has(row.message.id));
-  // Nobody holds a turn that waits: only the commit that made it wait may come again.
+  // No node holds a turn that waits: only the commit that made it wait may be repeated.
   if (head.waiting && !repeated) throw staleFence(conversationId, turnId);
   const rows = repeated ? given : await withResponses(store, connection, head, given);
   const fresh = rows.filter((row) => !known.has(row.message.id));
@@ -188,7 +188,7 @@ async function commitSlowly(
   };
 }
 
-/** The rows with the responses that are in force, which are in the log from now on. */
+/** Returns the rows with the responses that are in force, which are in the log from now on. */
 export async function withResponses(
   store: StoreContext,
   connection: Connection,
@@ -217,12 +217,12 @@ export function ordered(
   return rows.map((row) => entries.get(row.message.id)).filter((entry) => entry !== undefined);
 }
 
-/** A compaction's lease is held like a turn's, but there is nothing to commit or to seal in it. */
+/** Refuses a compaction's lease. It is held like a turn's, but there is nothing to commit or to seal in it. */
 export function checkIsTurn(head: Head, turnId: string): void {
   if (head.turnId !== turnId) throw invalid("A compaction has no steps and no seal", { turnId });
 }
 
-/** The same id twice in one list would be two rows. */
+/** Refuses the same id twice in one list: it would be two rows. */
 export function checkDistinct(rows: readonly MessageRow[]): void {
   const ids = new Set<string>();
   for (const { id, message } of rows) {
@@ -231,7 +231,7 @@ export function checkDistinct(rows: readonly MessageRow[]): void {
   }
 }
 
-/** Entries of rows that stand behind each other from `firstSeq` on. */
+/** Returns entries of rows that follow each other from `firstSeq` on. */
 export function placed(
   rows: readonly MessageRow[],
   firstSeq: number,
@@ -245,7 +245,7 @@ export function placed(
   });
 }
 
-/** Those of the rows that an earlier call has written, by message id. An id of another turn is a conflict. */
+/** Finds those of the rows that an earlier call has written, by message id. An id of another turn is a conflict. */
 export async function writtenRows(
   connection: Connection,
   { log, conversationId }: Pick<Head, "log" | "conversationId">,
@@ -268,7 +268,9 @@ export async function writtenRows(
   return found;
 }
 
-/** What a commit promoted stands right behind its rows, in the same turn and outside any step. */
+/**
+ * Returns the rows that a commit promoted: they are right behind its own rows, in the same turn and outside any step.
+ */
 async function promotedBehind(
   connection: Connection,
   head: Head,

@@ -3,12 +3,13 @@ import { forOwners, type StoreContext } from "../../store-context.js";
 import { storedText } from "../../stored-text.js";
 
 /**
- * One statement for the batches of all running turns: it locks their heads in the order of logs (without an order two
- * such statements would lock each other out), compares fences on the locked rows, and writes what is still held. The
- * lateral look takes one head after the other by its key; for a list of logs the planner may read all heads instead.
+ * Writes the batches of all running turns by one statement: it locks their heads in the order of logs (without an order
+ * two such statements would lock each other out), compares fences on the locked rows, and writes what is still held.
+ * The lateral join reads one head after the other by its key; for a list of logs the planner may read all heads
+ * instead.
  *
- * Alternatives: a statement per turn costs a commit each; a fence that is compared without the lock can be passed
- * while a take-over reads the journal, which then loses the row.
+ * Alternatives: a statement per turn costs a commit each; a fence that is compared without the lock can be passed while
+ * a take-over reads the journal, which then loses the row.
  *
  * A turn that runs alone has a statement with the same locks and no lists, whose plan the server keeps: it would plan
  * the other one again with every call, for lists of another length.
@@ -52,10 +53,10 @@ async function flushOne(store: StoreContext, batch: JournalBatch): Promise<"ok" 
   return held === undefined ? "stale_fence" : "ok";
 }
 
-/** For the batch of one turn, or for those of any number of turns. */
+/** Form for the batch of one turn, or for those of any number of turns. */
 export type FlushForm = "one" | "many";
 
-/** Also what tests hold open. */
+/** Texts of both forms. Exported because tests hold them open. */
 export const flushTexts: Record<FlushForm, string> = {
   one: `
 WITH locked AS MATERIALIZED (

@@ -4,21 +4,21 @@ import { originalText, storedText } from "../../stored-text.js";
 import { changeNumber, takenChange } from "../numbers.js";
 import { notFound, staleFence } from "../refusals.js";
 
-/** A conversation's head and what its row says, read under the lock. */
+/** A conversation's head and its row's values, read under the lock. */
 export interface Head {
   readonly conversationId: string;
   readonly log: number;
   readonly owner: string;
   readonly nextSeq: number;
   readonly sealedSeq: number;
-  /** Also the ordinal of the open turn, while there is one. */
+  /** Number of turns; also the ordinal of the open turn, if there is one. */
   readonly turnCount: number;
   readonly turnId: string | undefined;
   readonly compactionId: string | undefined;
   readonly node: string;
   readonly fence: number;
   readonly stopRequested: boolean;
-  /** The open turn waits for input, and nobody holds it. */
+  /** True if the open turn waits for input; no node holds it. */
   readonly waiting: boolean;
   readonly title: string;
   readonly closed: boolean;
@@ -27,25 +27,25 @@ export interface Head {
   readonly queuePaused: boolean;
   /** The conversation's setting. */
   readonly model: string | undefined;
-  /** Of the newest turn that names one. */
+  /** Model of the newest turn that names one. */
   readonly lastModel: string | undefined;
 }
 
 /**
- * `now` of the database, in the precision that callers see: when the statement began. The head is locked by a statement
- * before it, so it is a time after the lock.
+ * Time of the database at which the statement began, in the precision that callers see. The head is locked by a
+ * statement before it, so it is a time after the lock.
  */
 export const nowMs = "date_trunc('milliseconds', statement_timestamp())";
 
-/** A time as milliseconds, without a function that depends on settings: what RETURNING may hold. */
+/** Returns a time as milliseconds, without a function that depends on settings: RETURNING may hold it. */
 export function returnedMs(column: string): string {
   return `date_part('epoch', ${column} - timestamptz '1970-01-01 00:00:00+00') * 1000`;
 }
 
-/** Marks a change that watchers hear of, behind `takeChangeNumber`. */
+/** Marks a change that watchers are notified of; follows `takeChangeNumber`. */
 export const touched = `changed_at = ${changeNumber}, updated_at = greatest(updated_at, ${nowMs})`;
 
-/** The same on a row `c`, with the time of the last row that was written, of the head `head`. */
+/** Returns the same for a row `c`, with the time of the last written row, from the head `head`. */
 export function touchedWith(head: string): string {
   return `changed_at = ${changeNumber}, updated_at = greatest(c.updated_at, ${nowMs}),
   last_activity_at = greatest(c.last_activity_at, ${head}.active_at)`;
@@ -53,8 +53,8 @@ export function touchedWith(head: string): string {
 
 /**
  * Locks a conversation for a transaction, then reads it. Two statements, because a statement that waits for a lock
- * goes on with the snapshot it began with: it would see the new head beside the old row of the conversation. Both go
- * out in one round trip.
+ * continues with its first snapshot: it would see the new head beside the old row of the conversation. Both go out in
+ * one round trip.
  */
 export async function lockHead(connection: Connection, owner: string, id: string): Promise<Head | undefined> {
   const values = [storedText(id), owner];
@@ -113,8 +113,8 @@ SELECT 1 AS locked FROM parley.conversation c JOIN parley.conversation_head h ON
 WHERE c.owner = $2 AND c.id = $1 AND c.status <> 'removed' FOR UPDATE OF h`;
 
 /**
- * Locks the head and takes the number of a change behind the lock, in one statement: a turn does it twice. Nothing else
- * is read from it; the statement behind it sees what was committed until then.
+ * Locks the head and takes a change number behind the lock, in one statement: a turn does it twice. It returns nothing
+ * else; the statement behind it sees what was committed until then.
  */
 export function lockForChange(owner: string, id: string): Statement {
   return { name: "lock_for_change", text: lockForChangeText, values: [storedText(id), owner] };
@@ -132,19 +132,19 @@ SELECT h.log::float8 AS log, h.next_seq, h.sealed_seq, h.turn_count, h.turn_id, 
 FROM parley.conversation c JOIN parley.conversation_head h ON h.log = c.log
 WHERE c.owner = $2 AND c.id = $1 AND c.status <> 'removed'`;
 
-/** The same, where an unknown conversation is refused. */
+/** Locks and reads the head, and refuses an unknown conversation. */
 export async function requireHead(connection: Connection, owner: string, id: string): Promise<Head> {
   const head = await lockHead(connection, owner, id);
   if (head === undefined) throw notFound(id);
   return head;
 }
 
-/** The open turn's id, or that of the compaction. */
+/** Returns the open turn's id, or that of the compaction. */
 export function activeId(head: Head): string | undefined {
   return head.turnId ?? head.compactionId;
 }
 
-/** The check that every write of a lease begins with. */
+/** Checks the lease; every write of a lease begins with it. */
 export function checkHeld(head: Head, turnId: string, fence: number): void {
   if (activeId(head) === turnId && head.fence === fence) return;
   throw staleFence(head.conversationId, turnId);

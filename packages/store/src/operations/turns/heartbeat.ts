@@ -4,7 +4,7 @@ import type { StoreContext } from "../../store-context.js";
 import { originalText, storedText } from "../../stored-text.js";
 import { renewalOf } from "./presence.js";
 
-/** Renews the node's life, and returns its turns that someone asked to stop. */
+/** Renews the node's life, and returns its turns for which a stop was requested. */
 export async function heartbeat(
   store: StoreContext,
   node: string,
@@ -16,8 +16,8 @@ export async function heartbeat(
 }
 
 /**
- * Renews the node's row and looks at the heads that someone asked to stop, a handful at any time, by their own index:
- * the rows of the second one. Rows of nodes that died without a word are swept out here after a day, and notices after
+ * Renews the node's row and reads the heads for which a stop was requested, a handful at any time, by their own index:
+ * the rows of the second statement. Rows of nodes that died silently are removed here after a day, and notices after
  * ten minutes.
  */
 export function heartbeatStatements(
@@ -48,7 +48,7 @@ WHERE h.stop_requested_at IS NOT NULL AND h.node = $1 ORDER BY h.log`,
   ];
 }
 
-/** A row of the heads that someone asked to stop. */
+/** Reads a row of the heads for which a stop was requested. */
 export function stopRequestOf(row: ResultRow): StopRequest {
   return {
     owner: originalText(String(row.owner)),
@@ -60,8 +60,8 @@ export function stopRequestOf(row: ResultRow): StopRequest {
 }
 
 /**
- * Takes from a node what it holds: it has lost touch with this database for longer than its leases last, and drops it.
- * Anyone can claim it at once; late writes of the node are refused.
+ * Takes from a node what it holds: it has had no contact with this database for longer than its leases last, and drops
+ * it. Any node can claim it at once; late writes of the old node are refused.
  */
 export function disownStatement(node: string): Statement {
   return {

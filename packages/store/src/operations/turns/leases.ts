@@ -14,7 +14,7 @@ type LeaseRequest = Parameters<LogStore["lease"]>[0];
 type TakeOverRequest = Parameters<LogStore["takeOver"]>[0];
 type HeldRequest = Parameters<LogStore["release"]>[0];
 
-/** Marks what runs. A stop that stands already is no change. */
+/** Marks what runs. A stop that was requested already is no change. */
 export function requestStop(store: StoreContext, owner: string, id: string): Promise<Lease | null> {
   return store.database.transaction(async (connection) => {
     const head = await requireHead(connection, owner, id);
@@ -33,7 +33,7 @@ export function requestStop(store: StoreContext, owner: string, id: string): Pro
   });
 }
 
-/** One statement: the condition is checked on the row that the update has locked. */
+/** Takes over a lease by one statement: the condition is checked on the row that the update has locked. */
 export async function takeOver(
   store: StoreContext,
   owner: string,
@@ -115,7 +115,10 @@ export function endLeaseOf(
   });
 }
 
-/** Where a call that ended a compaction's lease is repeated: the same answer, as long as nothing has happened since. */
+/**
+ * Answers a repeated call that has already ended a compaction's lease: the same answer, as long as nothing has happened
+ * since.
+ */
 async function endedBefore(
   connection: Connection,
   head: Head,

@@ -35,7 +35,7 @@ import {
 } from "./queue-state.js";
 
 /**
- * Writes rows behind `firstSeq` and what they refer to, for whoever holds the lock and counts the head on. One `unnest`
+ * Writes rows behind `firstSeq` and what they refer to. The caller holds the lock and advances the head. One `unnest`
  * for any number of rows: a statement per row costs a bind and an execution each, VALUES lists a plan per length.
  */
 export function insertRows(
@@ -43,11 +43,11 @@ export function insertRows(
   rows: readonly MessageRow[],
   place: {
     firstSeq: number;
-    /** The ordinal of their turn; none outside of turns. */
+    /** Ordinal of their turn; none outside of turns. */
     turn?: number | undefined;
     step?: string | null;
     covers?: { fromSeq: number; toSeq: number };
-    /** Of the message whose row is its receipt. */
+    /** Hash of the message whose row is its receipt. */
     bodyHash?: string | undefined;
   },
 ): Statement[] {
@@ -71,7 +71,7 @@ export function insertRows(
   ];
 }
 
-/** Rows with the seqs that they get, one behind the other. */
+/** Returns rows with the seqs that they get, one behind the other. */
 function behind(rows: readonly MessageRow[], firstSeq: number) {
   let next = firstSeq;
   return rows.map((row) => {
@@ -91,7 +91,7 @@ FROM unnest($7::text[], $8::text[], $9::text[], $10::text[], $11::timestamptz[],
   $15::int8[], $16::int4[], $17::int2[])
   AS g(id, role, type, content, created_at, resource_id, start, parts, id_key, tokens, token_rule)`;
 
-/** Opens a turn with its user rows, for whoever holds the lock of a conversation without a lease. */
+/** Opens a turn with its user rows. The caller holds the lock of a conversation without a lease. */
 export async function openTurn(
   connection: Connection,
   head: Head,
@@ -170,7 +170,7 @@ export async function checkTurnId(connection: Connection, head: Head, turnId: st
   throw invalid("The id of this turn was used before", { turnId });
 }
 
-/** Whether the log `$2` has a turn `$1`. */
+/** Selects whether the log `$2` has a turn `$1`. */
 export const findTurnIdText = `
 SELECT 1 AS used FROM parley.conversation_turn WHERE ${idIs("id", "$1")} AND log + 0 = $2`;
 
@@ -200,7 +200,7 @@ export async function deliver(
   ]);
 }
 
-/** Opens a turn with what waits: the steers together, else the first entry. Nothing waits in an empty list. */
+/** Opens a turn with waiting entries: the steers together, else the first entry. Does nothing if the list is empty. */
 export async function openNextTurn(
   store: StoreContext,
   connection: Connection,
@@ -221,9 +221,9 @@ export async function openNextTurn(
 }
 
 /**
- * Ends the lease and lets the queue go on. Where this node does not want the next turn, it opens without a holder, so
- * that whoever claims leases next finds it: nothing that waits is left lying. `nextSeq` and `sealedSeq` are those that
- * the caller's rows have led to.
+ * Ends the lease and lets the queue continue. If this node does not want the next turn, it opens without a holder, so
+ * that the next node that claims leases finds it: no waiting entry is left behind. `nextSeq` and `sealedSeq` are those
+ * that the caller's rows have led to.
  */
 export async function endLease(
   store: StoreContext,
@@ -272,7 +272,7 @@ FROM parley.conversation_head h WHERE c.log = $1 AND h.log = $1`,
   };
 }
 
-/** A turn that an earlier, repeated call opened, as long as the caller still holds it as it was opened. */
+/** Finds a turn that an earlier, repeated call opened, as long as the caller still holds it as it was opened. */
 export async function stillOpened(
   connection: Connection,
   head: Head,
@@ -309,7 +309,7 @@ export async function stillOpened(
   };
 }
 
-/** Choices from the columns of a row, whose texts are as stored. */
+/** Reads choices from the columns of a row, whose texts are as stored. */
 export function readChoices(row: Record<string, unknown>): TurnChoices {
   const text = (value: unknown) => (typeof value === "string" ? originalText(value) : null);
   const json = (value: unknown) => (typeof value === "string" ? originalJson(value) : null);
@@ -322,7 +322,7 @@ export function readChoices(row: Record<string, unknown>): TurnChoices {
   });
 }
 
-/** Marks a change of the conversation, behind whatever else changes on its row. */
+/** Marks a change of the conversation, after all other changes of its row. */
 export function touchStatements({ log, owner }: Pick<Head, "log" | "owner">): Statement[] {
   return [
     takeChangeNumber(owner),

@@ -3,8 +3,8 @@ import type { StoreContext } from "../../store-context.js";
 import { originalText } from "../../stored-text.js";
 
 /**
- * The server and the database that a session is in: an advisory lock is known there and nowhere else. After a restart, or
- * on the server that a failover leads to, no lock of before is held, though every process that held one may live.
+ * The server and the database that a session is in: an advisory lock is known only there. After a restart, or on the
+ * server that a failover leads to, no earlier lock is held, though every process that held one may live.
  */
 export const sessionPlace = `(
   SELECT (extract(epoch FROM pg_postmaster_start_time()) * 1000000)::int8::text || '.' || oid::text
@@ -14,14 +14,15 @@ export const sessionPlace = `(
 /** The number of a node's last heartbeat: its time in microseconds. */
 export const renewalOf = "(extract(epoch FROM until) * 1000000)::float8";
 
-/** The token of a process whose session in this place holds the advisory lock of this number. */
+/** Returns the token of a process whose session in this place holds the advisory lock of this number. */
 export function presenceToken(place: string, key: number): string {
   return `${place}/${key}`;
 }
 
 /**
- * Tries the locks of the nodes that live by their lease. It tries them in the shared mode, which does not meet another
- * node that looks at the same time, and for the one statement only, so that it works behind a transaction pooler.
+ * Tries the locks of the nodes that live by their lease. It tries them in shared mode, which does not conflict with
+ * another node that does so at the same time, and for the one statement only, so that it works behind a transaction
+ * pooler.
  */
 export async function absentNodes(store: StoreContext): Promise<AbsentNode[]> {
   const rows = await store.database.query({ name: "absent_nodes", text: absentText, values: [] });

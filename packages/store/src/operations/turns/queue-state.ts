@@ -5,7 +5,7 @@ import type { Connection } from "../../database.js";
 import { messagesOf } from "../../message-row.js";
 import { originalJson, storedJson, storedText } from "../../stored-text.js";
 
-/** What waits in a log, in order, as JSON; null for nothing. */
+/** Selects the waiting entries of a log, in order, as JSON; null if there are none. */
 export function queueJson(log: string): string {
   return `(
 SELECT json_agg(json_build_object('id', q.id, 'mode', q.mode, 'model', q.model, 'effort', q.effort,
@@ -27,7 +27,7 @@ interface QueuedJson extends ChoiceColumns {
   readonly queued_ms: number;
 }
 
-/** The entries of `queueJson`. */
+/** Reads the entries of `queueJson`. */
 export function queueEntries(json: unknown, conversationId: string): QueueEntry[] {
   if (typeof json !== "string") return [];
   return (originalJson(json) as QueuedJson[]).map((queued) => {
@@ -56,7 +56,7 @@ export function queueEntries(json: unknown, conversationId: string): QueueEntry[
   });
 }
 
-/** What waits, for whoever holds the lock. */
+/** Reads the waiting entries. The caller holds the lock. */
 export async function readQueue(
   connection: Connection,
   head: { readonly log: number; readonly conversationId: string },
@@ -84,7 +84,7 @@ export interface ChoiceColumns {
 /** The choices that are stored as one value. */
 type OtherChoices = Pick<TurnChoices, "output" | "toolNames" | "maxOutputTokens" | "metadata">;
 
-/** Choices from columns whose texts are original. */
+/** Reads choices from columns whose texts are original. */
 export function choicesOf(columns: ChoiceColumns): TurnChoices {
   return {
     ...(columns.model === null ? {} : { model: columns.model }),
@@ -95,7 +95,7 @@ export function choicesOf(columns: ChoiceColumns): TurnChoices {
   };
 }
 
-/** Choices as the values of the columns tools and other_choices. */
+/** Converts choices to the values of the columns tools and other_choices. */
 export function rareChoiceValues(choices: TurnChoices): [string | null, string | null] {
   const { tools, output, toolNames, maxOutputTokens, metadata } = choices;
   const others = omitUndefined({ output, toolNames, maxOutputTokens, metadata });
@@ -105,12 +105,12 @@ export function rareChoiceValues(choices: TurnChoices): [string | null, string |
   ];
 }
 
-/** True where a turn chooses something that few turns do, and that admission in one statement does not write. */
+/** Returns true if a turn has choices that few turns have, and that admission in one statement does not write. */
 export function hasRareChoices(choices: TurnChoices): boolean {
   return rareChoiceValues(choices).some((value) => value !== null);
 }
 
-/** Choices as the values of the columns model, effort and instructions. */
+/** Converts choices to the values of the columns model, effort and instructions. */
 export function choiceValues(choices: TurnChoices): [string | null, string | null, string | null] {
   const { model, reasoningEffort, instructions } = choices;
   return [

@@ -13,7 +13,7 @@ import { checkTurnId, openNextTurn, stillOpened } from "./open-turn.js";
 import { choiceValues, queueEntries, queueJson, queueState, readQueue } from "./queue-state.js";
 import { deliveredTo } from "./receipts.js";
 
-/** Changes of the queue, under the lock that every delivery takes too: an edit comes before it, or is refused. */
+/** Changes the queue, under the lock that every delivery takes too: an edit comes before it, or is refused. */
 export async function operateQueue(
   store: StoreContext,
   owner: string,
@@ -92,7 +92,7 @@ async function removeEntry(
   entryId: string,
 ): Promise<QueueState> {
   if (!queue.some((entry) => entry.id === entryId)) {
-    // Taken out before: the same call again.
+    // Taken out before: the call is repeated.
     const delivered = await deliveredTo(connection, head, entryId);
     if (delivered !== "nowhere") throw refusal(entryId, delivered);
   }
@@ -154,7 +154,7 @@ async function edit(
   return queueState(order, head.queuePaused);
 }
 
-/** The entry, if it still waits. One that was delivered can no longer be changed. */
+/** Returns the entry, if it still waits. One that was delivered can no longer be changed. */
 async function waiting(
   connection: Connection,
   head: Head,
@@ -176,13 +176,13 @@ function refusal(
   return invalidField(name, "no such message waits");
 }
 
-/** The new text in place of the old, at the head of whatever else the message holds. */
+/** Replaces the text of a message, before everything else that it holds. */
 function withText(message: ConversationMessage, text: string): ConversationMessage {
   const others = message.content.filter((part) => part.type !== "text");
   return { ...message, content: [{ type: "text", text }, ...others] };
 }
 
-/** Refuses to let a message join a running turn that brings tools or asks for data: those are a turn's own. */
+/** Refuses to let a message with tools or a request for data join a running turn: those are set for the whole turn. */
 function checkSteer({ mode, choices }: QueueEntry): void {
   const name = choices.tools !== undefined ? "tools" : choices.output !== undefined ? "output" : undefined;
   if (mode === "steer" && name !== undefined) {

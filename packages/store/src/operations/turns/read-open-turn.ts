@@ -8,7 +8,7 @@ import { inputRecords, requestJson } from "../input/request-row.js";
 import { readChoices } from "./open-turn.js";
 
 /**
- * The turn, its rows and its journal in one statement, so in one snapshot: read one after the other, a commit in
+ * Reads the turn, its rows and its journal in one statement, so in one snapshot: read one after the other, a commit in
  * between would show a step in both places or in neither.
  */
 export async function readOpenTurn(

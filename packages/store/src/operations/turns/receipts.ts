@@ -7,9 +7,9 @@ import { messageConflict } from "../refusals.js";
 import type { Head } from "./head.js";
 
 /**
- * A message that started its turn is its own receipt: the row has all that a repeated admission is answered with, and
- * the hash of the body beside it. Only what had to wait has a row in `receipt`, for it may be taken out again. Both are
- * looked up by the message `$1`, with the key `$2`, in a log; at most one is there.
+ * A message that started its turn is its own receipt: the row has everything for the answer to a repeated admission,
+ * and the hash of the body beside it. Only a message that had to wait has a row in `receipt`, because it may be taken
+ * out again. Both are found by the message `$1`, with the key `$2`, in a log; at most one exists.
  */
 function receiptText(log: string): string {
   return `
@@ -44,7 +44,7 @@ function answerOf({ outcome, turn_id }: ResultRow): { outcome: "started" | "queu
   };
 }
 
-/** What the same message was answered before. Refuses the same id with another body. */
+/** Returns the earlier answer to the same message. Refuses the same id with another body. */
 export async function knownAdmission(
   connection: Connection,
   head: Pick<Head, "log">,
@@ -70,7 +70,7 @@ export async function findReceipt(
   return row === undefined ? null : answerOf(row);
 }
 
-/** What became of a message that does not wait: delivered to a turn, taken out, or never sent to wait. */
+/** Returns the outcome of a message that does not wait: delivered to a turn, taken out, or never queued. */
 export async function deliveredTo(
   connection: Connection,
   head: Pick<Head, "log">,

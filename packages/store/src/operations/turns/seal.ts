@@ -25,8 +25,8 @@ interface Sealing {
 }
 
 /**
- * The end of a turn with nothing waiting behind it is one round trip of two statements, for the same reason as a
- * commit. With a queue, or where the seal was made before, the slow way goes step by step under the same lock.
+ * Seals a turn. With nothing waiting behind it, this is one round trip of two statements, for the same reason as a
+ * commit. With a queue, or if the seal was made before, the slow path goes step by step under the same lock.
  */
 export async function seal(store: StoreContext, owner: string, input: SealInput): Promise<SealResult> {
   const { conversationId, turnId, fence, stepId } = input;
@@ -78,7 +78,7 @@ export async function seal(store: StoreContext, owner: string, input: SealInput)
   };
 }
 
-/** The data of the event that reports a seal, by expressions. */
+/** Returns the data of the event that reports a seal, by expressions. */
 function sealedData(data: Record<keyof TurnSealedData, string>): Record<keyof TurnSealedData, string> {
   return data;
 }
@@ -251,8 +251,8 @@ const reportSealText = reportText("turn.sealed", {
 });
 
 /**
- * Seals a turn that waits, for the message that takes its place, under the lock of its conversation. Returns the head
- * as it is without the turn.
+ * Seals a turn that waits, for the message that replaces it, under the lock of its conversation. Returns the head
+ * without the turn.
  */
 export async function sealWaiting(
   store: StoreContext,
@@ -294,7 +294,7 @@ UPDATE parley.conversation_head SET turn_id = NULL, node = '', stop_requested_at
   };
 }
 
-/** The same seal again: nothing is written, and the next turn is named as long as its node still has it. */
+/** Answers a repeated seal: writes nothing, and names the next turn as long as its node still has it. */
 async function sealedBefore(
   connection: Connection,
   head: Head,

@@ -21,7 +21,7 @@ const turnColumns = `l.log::float8 AS log, t.id, t.ordinal, t.status, t.reason, 
   t.last_seq, date_part('epoch', t.started_at) * 1000 AS started_ms, date_part('epoch', t.sealed_at) * 1000 AS sealed_ms,
   t.metrics::text AS metrics, t.provider_calls::text AS provider_calls, t.appended::text AS appended`;
 
-/** What `appendTurn` keeps beside the rows: which messages are the turn's own, by id where they stand in the log. */
+/** Data that `appendTurn` keeps beside the rows: the turn's own messages, by id where they are in the log. */
 interface Appended {
   readonly user: readonly unknown[];
   readonly assistant: readonly unknown[];
@@ -54,7 +54,7 @@ JOIN parley.conversation_turn t ON ${idIs("t.id", "$3")} AND t.log + 0 = l.log A
   return { turn: turnRecordOf(row), entries };
 }
 
-/** The conversations that hold a turn in their own log, by the index over the ids of turns. */
+/** Finds the conversations that hold a turn in their own log, by the index over the ids of turns. */
 export async function findTurn(store: StoreContext, owner: string, turnId: string): Promise<string[]> {
   const rows = await store.database.query({
     name: "find_turn",
@@ -67,7 +67,7 @@ export async function findTurn(store: StoreContext, owner: string, turnId: strin
   return rows.map(({ id }) => originalText(String(id)));
 }
 
-/** The metrics of a turn, from its row's id, reason and metrics. */
+/** Reads the metrics of a turn from its row's id, reason and metrics. */
 export function readMetrics(row: Record<string, unknown>): TurnMetrics | undefined {
   if (typeof row.metrics !== "string") return undefined;
   return originalMetrics(originalJson(row.metrics), {
@@ -128,7 +128,7 @@ export async function metrics(
   return rows.flatMap((row) => readMetrics(row) ?? []).reverse();
 }
 
-/** One row for a conversation that exists, with the last seq of the turn that a page ends before. */
+/** Selects one row for a conversation that exists, with the last seq of the turn that a page ends before. */
 const metricsPlaceText = `${lineage()}
 SELECT t.last_seq FROM lineage l
 LEFT JOIN parley.conversation_turn t
@@ -144,7 +144,9 @@ CROSS JOIN LATERAL (
   ORDER BY s.ordinal DESC LIMIT $4::int8
 ) t LIMIT $4::int8`;
 
-/** Newest turn first through the index of their order; it stops at the first one whose steps have made a call. */
+/**
+ * Walks turns from the newest on, by the index of their order, and stops at the first one whose steps have made a call.
+ */
 export async function lastCall(
   store: StoreContext,
   owner: string,
@@ -172,7 +174,7 @@ CROSS JOIN LATERAL (
 ) t
 LIMIT 1`;
 
-/** A turn that an engine brings as a whole. Its messages are named by id where they stand in the log. */
+/** Appends a turn that an engine provides as a whole. Its messages are named by id where they are in the log. */
 export function appendTurn(store: StoreContext, owner: string, turn: ConversationTurn): Promise<void> {
   const { conversationId } = turn;
   return store.database.transaction(async (connection) => {
@@ -250,13 +252,13 @@ async function placesOf(
   );
 }
 
-/** The id of a message that stands in the log, or the whole of one that does not. */
+/** Returns the id of a message that is in the log, or the whole message if it is not. */
 function mention(message: ConversationMessage, places: ReadonlyMap<string, RowPlace>): unknown {
   if (places.has(message.id)) return message.id;
   return { ...toCanonical(message), createdAt: message.createdAt.getTime() };
 }
 
-/** Sealed turns with their messages, oldest first, for an engine: everything is read, as an engine asks for. */
+/** Lists sealed turns with their messages, oldest first, for an engine, which needs all of them. */
 export async function listTurns(store: StoreContext, owner: string, id: string): Promise<ConversationTurn[]> {
   const values = [storedText(id), owner];
   const [turns = [], rows = []] = await store.database.batch([

@@ -4,7 +4,7 @@ import type { StoreContext } from "../../store-context.js";
 import { storedText } from "../../stored-text.js";
 import { addToSums, counts, dayOf, figures, turnRows } from "./usage-rows.js";
 
-/** Adds calls that no turn holds. Those of a conversation that is gone count without it. */
+/** Adds calls that no turn holds. Those of a removed conversation count without it. */
 export async function addUsage(store: StoreContext, owner: string, added: AddedUsage): Promise<void> {
   const { conversationId, model, cost, usage } = added;
   const { inputTokens = 0, outputTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage ?? {};
@@ -43,8 +43,8 @@ ORDER BY g.currency
 ${addToSums}`;
 
 /**
- * Keeps the figures of turns that are about to be deleted: those of a log behind a seq, of an open one as far as it is
- * committed. They count without their log.
+ * Keeps the figures of turns that are about to be deleted: those of a log behind a seq, and of an open turn as far as
+ * it is committed. They count without their log.
  */
 export function keepUsage({ log, owner }: { log: number; owner: string }, afterSeq: number): Statement {
   return { name: "keep_usage", text: keepUsageText, values: [log, afterSeq, owner] };
@@ -57,7 +57,7 @@ const gone = {
 
 const tokenOf = (name: string) => `coalesce((call #>> '{usage,${name}}')::numeric, 0)`;
 
-/** The calls of a turn that is not sealed: its metrics are not there yet. */
+/** Calls of a turn that is not sealed: it has no metrics yet. */
 const openRows = `open_calls AS (
   SELECT c.owner, ${dayOf("statement_timestamp()")} AS day, coalesce(t.model, '') AS model, x.call
   FROM ${gone.from} CROSS JOIN LATERAL jsonb_array_elements(t.provider_calls::jsonb) AS x(call)

@@ -42,10 +42,10 @@ async function sum(store: StoreContext, owner: string | undefined, range: UsageR
   return { groups, total, omitted: Number(rows[0]?.groups ?? 0) - groups.length };
 }
 
-/** A turn that ended without a row of its own left the mark of its conversation's activity at its last row. */
+/** A turn that ended without its own row left the mark of its conversation's activity at its last row. */
 const activityMargin = "interval '2 days'";
 
-/** What rows are grouped by, and the order of the groups. */
+/** Key by which rows are grouped, and the order of the groups. */
 const keys: Record<UsageGrouping, { readonly key: string; readonly order: string }> = {
   day: { key: "r.day::text", order: "key::int4 DESC" },
   model: { key: 'r.model COLLATE "C"', order: "weight DESC, key" },

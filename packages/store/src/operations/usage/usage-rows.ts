@@ -1,8 +1,8 @@
 import { modelPlace, restPlace, stepsPlace, usagePlace } from "../../packed-metrics.js";
 
 /**
- * Figures of calls, as columns. Counts and amounts stand in rows of their own: those of an empty currency hold the counts
- * of calls and tokens, those of a currency hold money.
+ * Figures of calls, as columns. Counts and amounts are in separate rows: those of an empty currency hold the counts of
+ * calls and tokens, those of a currency hold money.
  */
 export const counts = [
   "calls",
@@ -17,20 +17,20 @@ export const counts = [
 export const figures = [...counts, "billed", "estimated"] as const;
 
 /**
- * Places of a turn's amounts, one for each currency. A turn asks one model, which is charged in one currency, or in two
- * where only some calls are billed. A function that returns the elements would be planned as if there were a hundred,
- * which makes the server compile the statement for longer than it runs.
+ * Places of a turn's amounts, one for each currency. A turn calls one model, which is charged in one currency, or in
+ * two where only some calls are billed. A function that returns the elements would be planned as if there were a
+ * hundred, which makes the server compile the statement for longer than it runs.
  */
 const amountPlaces = [0, 1, 2, 3];
 
-/** The day of a time, counted from 1970 in UTC, without a function that depends on settings. */
+/** Returns the day of a time, counted from 1970 in UTC, without a function that depends on settings. */
 export function dayOf(time: string): string {
   return `floor(date_part('epoch', ${time} - timestamptz '1970-01-01 00:00:00+00') / 86400)::int4`;
 }
 
 /**
- * Two queries of a WITH: `turns` and `turn_rows`, the figures of sealed turns, by owner, log, day and model. `from` names
- * the turns `t` and their conversations `c`. Imported turns have no fence: they cost nothing here.
+ * Returns two queries of a WITH: `turns` and `turn_rows`, the figures of sealed turns, by owner, log, day and model.
+ * `from` names the turns `t` and their conversations `c`. Imported turns have no fence: they cost nothing here.
  */
 export function turnRows(from: string, where: string): string {
   const cost = `m #> '{${restPlace},cost}'`;
@@ -63,6 +63,8 @@ export function turnRows(from: string, where: string): string {
 )`;
 }
 
-/** Adds rows to those that are there. Rows come in the order of the key, so that two writers do not wait for each other. */
+/**
+ * Adds rows to the existing ones. Rows come in the order of the key, so that two writers do not wait for each other.
+ */
 export const addToSums = `ON CONFLICT (owner, day, log, model, currency) DO UPDATE
   SET ${figures.map((name) => `${name} = u.${name} + excluded.${name}`).join(", ")}`;

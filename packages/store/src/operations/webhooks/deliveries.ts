@@ -28,7 +28,10 @@ export async function deliveries(
   return rows.map(deliveryOf);
 }
 
-/** The order of rows is in their numbers, so what is pending again is delivered in the order in which it happened. */
+/**
+ * Makes deliveries pending again. The order of rows is in their numbers, so they are delivered in the order in which
+ * they happened.
+ */
 export async function replayDeliveries(
   store: StoreContext,
   owner: string,

@@ -7,7 +7,10 @@ import { invalid } from "../refusals.js";
 import { nowMs } from "../turns/head.js";
 import { webhookColumns, webhookOf } from "./webhook-row.js";
 
-/** Two that add the last one that is allowed at the same time may both succeed: the bound is against growth. */
+/**
+ * Adds an endpoint. Two calls that add the last allowed one at the same time may both succeed: the bound is against
+ * growth.
+ */
 export function addWebhook(
   store: StoreContext,
   owner: string,
@@ -107,7 +110,7 @@ export function changeWebhook(
   });
 }
 
-// Enabling forgets what was wrong before.
+// Enabling clears earlier failures.
 const changeText = `
 UPDATE parley.webhook w SET url = coalesce($3, w.url), label = coalesce($4, w.label),
   events = coalesce($5::text[], w.events), enabled = coalesce($6::bool, w.enabled),
@@ -116,7 +119,7 @@ UPDATE parley.webhook w SET url = coalesce($3, w.url), label = coalesce($4, w.la
   disabled_reason = CASE WHEN $6::bool THEN NULL WHEN NOT $6::bool AND w.enabled THEN 'user' ELSE w.disabled_reason END
 WHERE w.owner = $1 AND w.id = $2 RETURNING 1 AS changed`;
 
-/** Gives up what is pending for an endpoint that is disabled. */
+/** Gives up the pending deliveries of a disabled endpoint. */
 export function giveUpStatement(owner: string, id: string, keepMs: number): Statement {
   return {
     name: "give_up_deliveries",

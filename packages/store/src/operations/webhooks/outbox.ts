@@ -13,7 +13,7 @@ import { returnedMs } from "../turns/head.js";
 import { giveUpStatement } from "./endpoints.js";
 import { positionOf, readPosition } from "./webhook-row.js";
 
-/** The outbox of all owners. */
+/** Creates the outbox of all owners. */
 export function outboxStore(store: StoreContext): OutboxStore {
   return {
     claim: (query) => claim(store, query),
@@ -23,12 +23,13 @@ export function outboxStore(store: StoreContext): OutboxStore {
   };
 }
 
-/** How many due rows of one endpoint a claim looks at: all but one of them may have to wait for others. */
+/** Due rows of one endpoint that a claim reads: all but one of them may have to wait for others. */
 const lookedAt = 100;
 
 /**
- * Endpoints with something pending, one by one: each is a look into `outbox_due`, whatever is pending for the one before.
- * So an endpoint with a long backlog costs the others nothing. One scan over all due rows would have to read past it.
+ * Selects endpoints with something pending, one by one: each is a lookup in `outbox_due`, however much is pending for
+ * the one before. So an endpoint with a long backlog costs the others nothing. One scan over all due rows would have to
+ * read past it.
  */
 const endpoints = `RECURSIVE endpoint AS (
   (SELECT owner, webhook FROM parley.outbox WHERE state = 'pending' ORDER BY owner, webhook LIMIT 1)
@@ -39,19 +40,19 @@ const endpoints = `RECURSIVE endpoint AS (
   ) n
 )`;
 
-/** The endpoint of `e`, by a look into its key: the planner would rather read all endpoints at once. */
+/** Selects the endpoint of `e` by its key; without this form, the planner reads all endpoints at once. */
 const enabledWebhook = (isShard: boolean) => `CROSS JOIN LATERAL (
     SELECT url, secret, failures FROM parley.webhook WHERE owner = e.owner AND id = e.webhook AND enabled
       ${isShard ? `AND ${ownerIsHere("e.owner")}` : ""} OFFSET 0
   ) w`;
 
 /**
- * Of each endpoint the longest due row that is first in its conversation. A row that is due and stands behind another
- * one is put off until that is due, or its claim ends: so a failing delivery does not leave behind it a queue that every
+ * Selects from each endpoint the longest due row that is first in its conversation. A due row behind another one is
+ * postponed until that one is due, or its claim ends: so a failing delivery does not leave a queue behind it that every
  * claim reads again. Settling a row makes the next one due.
  *
- * Rows are locked in the end, behind a look at the snapshot; what somebody has claimed meanwhile is not due any more, and
- * is left out when its new version is looked at.
+ * Rows are locked at the end, after the snapshot is read; a row that was claimed meanwhile is no longer due, and is
+ * left out when its new version is checked.
  */
 const claimText = (isShard: boolean) => `
 WITH ${endpoints}, due AS (
@@ -96,7 +97,7 @@ SELECT claimed.*, 0 AS put_off FROM claimed
 UNION ALL
 SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, count(*)::int4 FROM put_off`;
 
-/** Milliseconds until the first pending row is due of those endpoints that are enabled. */
+/** Selects the milliseconds until the first pending row of an enabled endpoint is due. */
 const nextText = (isShard: boolean) => `
 WITH ${endpoints}
 SELECT date_part('epoch', min(o.due_at) - statement_timestamp()) * 1000 AS next_ms
@@ -132,7 +133,7 @@ async function claim(store: StoreContext, query: ClaimQuery): Promise<ClaimResul
     ]);
     const claimed = rows.filter(({ owner }) => owner !== null);
     const wasPutOff = rows.some((row) => Number(row.put_off) > 0);
-    // What stood behind those that wait may be ready.
+    // Rows behind those that wait may be ready.
     if (claimed.length === 0 && wasPutOff && limit > 0) continue;
     const nextMs = next[0]?.next_ms;
     return {
@@ -159,7 +160,7 @@ function claimedOf(row: Record<string, unknown>): ClaimedDelivery {
   };
 }
 
-/** One statement: whoever has lost the claim changes nothing. */
+/** One statement: a node that has lost the claim changes nothing. */
 const settleText = `
 WITH settled AS (
   UPDATE parley.outbox o SET state = $6, status = CASE WHEN $12::bool THEN o.status ELSE $7::int4 END,
@@ -237,10 +238,12 @@ async function owners(store: StoreContext): Promise<string[]> {
   return rows.map(({ owner }) => originalText(String(owner)));
 }
 
-/** How long deliveries are kept that were reported to an endpoint while it was being disabled. */
+/** Time that deliveries are kept that were reported to an endpoint while it was being disabled. */
 const strayMs = 24 * 60 * 60_000;
 
-/** What is to go is looked for first: the statements that follow are then given keys, and found by them. */
+/**
+ * Removes old rows. They are searched for first: the statements that follow then get keys, and find the rows by them.
+ */
 async function sweep(store: StoreContext, limit: number): Promise<number> {
   const [strays = [], over = []] = await store.database.batch([
     {

@@ -13,7 +13,7 @@ export const webhookColumns = `w.id, w.url, w.label, array_to_json(w.events)::te
     AS pending,
   (SELECT count(*)::int4 FROM parley.outbox o WHERE o.owner = w.owner AND o.webhook = w.id AND o.state = 'dead') AS dead`;
 
-/** The endpoint that a row of `webhookColumns` holds. */
+/** Returns the endpoint that a row of `webhookColumns` holds. */
 export function webhookOf(row: Record<string, unknown>): WebhookRecord {
   const reason = typeof row.disabled_reason === "string" ? originalText(row.disabled_reason) : undefined;
   return {
@@ -35,7 +35,7 @@ export const deliveryColumns = `o.id, o.number::float8 AS number, o.place, o.typ
   o.status, o.error, ${ms("o.created_at")} AS created_ms, ${ms("o.attempted_at")} AS attempted_ms,
   ${ms("o.due_at")} AS due_ms`;
 
-/** The delivery that a row of `deliveryColumns` holds. */
+/** Returns the delivery that a row of `deliveryColumns` holds. */
 export function deliveryOf(row: Record<string, unknown>): DeliveryRecord {
   const data = originalJson(String(row.data)) as { conversationId?: string };
   const state = String(row.state) as DeliveryState;
@@ -56,12 +56,12 @@ export function deliveryOf(row: Record<string, unknown>): DeliveryRecord {
   };
 }
 
-/** The place of a delivery in the order of its endpoint. */
+/** Returns the place of a delivery in the order of its endpoint. */
 export function positionOf(row: Record<string, unknown>): string {
   return `${String(row.number)}.${String(row.place)}`;
 }
 
-/** The number and the place that `positionOf` wrote. */
+/** Reads the number and the place that `positionOf` wrote. */
 export function readPosition(position: string): [number: number, place: number] {
   const [, number = "", place = ""] = /^(\d{1,15})\.(\d{1,9})$/.exec(position) ?? [];
   if (number === "") throw invalid("before: not a position of a delivery");

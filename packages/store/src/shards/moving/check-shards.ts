@@ -5,17 +5,17 @@ import { countOwner } from "./copy-owner.js";
 import { placeOf } from "./move-owner.js";
 import { readOwnerTables } from "./owner-tables.js";
 
-/** The number of owners in a shard. */
+/** Number of owners in a shard. */
 export interface ShardSummary {
   readonly name: string;
   readonly schema: string;
   readonly isHome: boolean;
   readonly owners: number;
-  /** Owners that are on the way, from here or to here. */
+  /** Owners that are being moved, from here or to here. */
   readonly moving: number;
 }
 
-/** Something that a move has left behind, or that does not fit together, and what to do. */
+/** Remains of a move, or an inconsistency, and what to do. */
 export interface ShardProblem {
   readonly owner: string;
   readonly shard: string;
@@ -43,7 +43,7 @@ export async function summarizeShards({ home, shards }: ShardSet): Promise<Shard
   );
 }
 
-/** Looks for moves that have not ended, for rows in places that an owner has left, and for gaps in the map. */
+/** Finds moves that have not ended, rows in places that an owner has left, and gaps in the map. */
 export async function checkShards(set: ShardSet): Promise<ShardProblem[]> {
   const mapped = await set.home.database.query({ text: "SELECT owner, shard FROM parley.owner_shard" });
   const places = new Map(mapped.map(({ owner, shard }) => [String(owner), String(shard)]));

@@ -16,13 +16,13 @@ export interface OwnerPlace extends TableSpace {
   readonly schema: string;
 }
 
-/** The rows of one owner, on the way from one place to another. */
+/** Rows of one owner that are copied from one place to another. */
 export interface OwnerCopy {
-  /** As it is stored. */
+  /** Owner as it is stored. */
   readonly owner: string;
   readonly source: OwnerPlace;
   readonly target: OwnerPlace;
-  /** Of the source. */
+  /** Tables of the source. */
   readonly tables: readonly OwnerTable[];
   readonly targetTables: readonly OwnerTable[];
   onCopied(table: string, rows: number): void;
@@ -33,18 +33,18 @@ const groupsAtOnce = 500;
 
 interface Difference {
   readonly table: OwnerTable;
-  /** As the target finds its own rows. */
+  /** The same table with the target's condition for its rows. */
   readonly there: OwnerTable;
-  /** Groups to be copied: they are missing or different. The empty one stands for all rows. */
+  /** Groups to be copied: they are missing or different. The empty one means all rows. */
   readonly wanted: readonly string[];
   /** Groups that the target has, and that are different or not in the source any more. */
   readonly outdated: readonly string[];
 }
 
 /**
- * Makes the target's rows of an owner the same as the source's, and returns how many were copied: 0 where they were the
- * same. Rows are compared by groups, with hashes that each side computes, so a second call copies what has changed since
- * the first. Rows of tables that never change are compared by their keys, or with `whole` by their contents, too.
+ * Makes the target's rows of an owner the same as the source's, and returns the number of copied rows: 0 if they were
+ * equal. Rows are compared by groups, with hashes that each side computes, so a second call copies what has changed
+ * since the first. Rows of tables that never change are compared by their keys, or with `whole` by their contents, too.
  */
 export async function copyOwner(
   copy: OwnerCopy,
@@ -64,7 +64,7 @@ export async function copyOwner(
       table,
       there,
       wanted,
-      // Others refer to a file: it is replaced where it is, and removed only when it is gone.
+      // Other rows refer to a file: it is replaced in place, and removed only when the source has none.
       outdated: table.name === "blob" ? outdated.filter((group) => !before.has(group)) : outdated,
     });
   }
@@ -76,7 +76,7 @@ export async function copyOwner(
   return rows;
 }
 
-/** Removes all rows of an owner, in pieces, and returns how many there were. */
+/** Removes all rows of an owner, in pieces, and returns their number. */
 export async function removeOwner(
   place: OwnerPlace,
   tables: readonly OwnerTable[],
@@ -96,7 +96,7 @@ export async function removeOwner(
   return rows;
 }
 
-/** The number of rows that a place has of an owner. */
+/** Counts the rows that a place has of an owner. */
 export async function countOwner(
   place: OwnerPlace,
   tables: readonly OwnerTable[],

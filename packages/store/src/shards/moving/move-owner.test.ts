@@ -49,7 +49,7 @@ describeOnPostgres(
       return [one, other];
     }
 
-    /** Another shard than the one that the owner is in. */
+    /** Returns the owner's shard and another one. */
     async function places(owner: string): Promise<{ from: Shard; to: Shard }> {
       const [{ set }] = both();
       const from = await set.map.find(owner);
@@ -58,7 +58,7 @@ describeOnPostgres(
       return { from, to };
     }
 
-    /** An owner with something in every table that an application fills. */
+    /** Creates an owner with something in every table that an application fills. */
     async function fill(owner: string) {
       const [{ store }] = both();
       const own = store.forOwner(owner);
@@ -109,7 +109,7 @@ describeOnPostgres(
         ]),
         usage: await own.sumUsage({ from: "2000-01-01", to: "2100-01-01", by: "conversation", limit: 100 }),
       };
-      // How long the open turn has run grows with every look.
+      // The open turn's duration grows with every read.
       return JSON.parse(
         JSON.stringify(all, (key, value: unknown) => (key === "elapsedMs" ? undefined : value)),
       );
@@ -138,7 +138,7 @@ describeOnPostgres(
       expect(other.set.map.known("ada")?.name).toBe(to.name);
       expect(await rowsIn(from, "ada")).toBe(0);
       expect(await checkShards(one.set)).toEqual([]);
-      // The turn that was open goes on under its lease, in the new place.
+      // The turn that was open continues under its lease, in the new place.
       expect(await other.store.flushJournal([batch(open, 1, "ada")])).toEqual(["ok"]);
       const own = other.store.forOwner("ada");
       const { last } = await own.changed({ since: 0, limit: 1_000 });
@@ -189,7 +189,7 @@ describeOnPostgres(
       const dying = () => {
         throw new Error("killed");
       };
-      // The copy is there, and nobody ended the pause.
+      // The copy is there, and the pause was not ended.
       await expect(
         moveOwner(one.set, {
           owner: "undone",
@@ -224,7 +224,7 @@ describeOnPostgres(
       await fill("finished");
       const before = await read(one, "finished");
       const { from, to } = await places("finished");
-      // As if the process had been killed right behind the row that decides.
+      // Like a process that is killed right after the deciding row.
       await moveOwner(one.set, {
         owner: "finished",
         to: to.name,

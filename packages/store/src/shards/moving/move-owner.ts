@@ -8,34 +8,34 @@ import { copyOwner, type OwnerCopy, type OwnerPlace, removeOwner } from "./copy-
 import { mapOf, type OwnerState, type OwnerStatus, setState, statusOf } from "./owner-state.js";
 import { type OwnerTable, readOwnerTables } from "./owner-tables.js";
 
-/** How far a move is. Writes of the owner are refused from `pausing` until `moved`. */
+/** Progress of a move. Writes of the owner are refused from `pausing` until `moved`. */
 export type MoveOwnerProgress =
   | { readonly phase: "copying" | "catching-up"; readonly table: string; readonly rows: number }
   | { readonly phase: "pausing" | "moved" | "removing" };
 
-/** The result of a move. */
+/** Result of a move. */
 export interface MovedOwner {
   readonly from: string;
   readonly to: string;
-  /** Rows that were copied, those of an earlier attempt left out. */
+  /** Rows that were copied, without those of an earlier attempt. */
   readonly rows: number;
-  /** Milliseconds in which the owner could not write. 0 where nothing had to be moved. */
+  /** Milliseconds in which the owner could not write. 0 if nothing had to be moved. */
   readonly pausedMs: number;
 }
 
 export interface MoveOwnerOptions {
   readonly owner: string;
-  /** The name of the shard. Where the owner is already, what an attempt to move it left elsewhere is removed. */
+  /** Name of the shard. If the owner is there already, the remains of an earlier move are removed elsewhere. */
   readonly to: string;
   readonly onProgress?: (progress: MoveOwnerProgress) => void;
-  /** Ends the move while it has not taken effect. The owner goes on where it is. */
+  /** Ends the move while it has not taken effect. The owner stays where it is. */
   readonly signal?: AbortSignal;
 }
 
-/** How often the rest is copied while the owner is paused, until nothing differs. Sweeps may have removed old rows. */
+/** Rounds of copying while the owner is paused, until nothing differs. Sweeps may have removed old rows. */
 const rounds = 5;
 
-/** Milliseconds for calls under way to end: of the longest statement, and of a lock. */
+/** Milliseconds that running calls get to end: for the longest statement, and for a lock. */
 const limits = { readMs: 15_000, lockMs: 2_000, lockAttempts: 10 };
 
 /** Tables that nodes write for all owners at once, without the lock of an owner's row. */
@@ -44,13 +44,13 @@ const sweptTables = ["conversation_head", "outbox"] as const;
 /**
  * Moves an owner to another shard while it is used.
  *
- * Most rows are copied while the owner works. Then its writes are refused, the rest is copied and compared, and the owner
- * is let in at the new place; nodes go on with its turns there, under the same leases. Reads go on in the old place until
- * then. At last the rows in the old place are removed.
+ * Most rows are copied while the owner works. Then its writes are refused, the rest is copied and compared, and the
+ * owner is let in at the new place; nodes continue its turns there, under the same leases. Until then reads continue in
+ * the old place. Finally the rows in the old place are removed.
  *
- * The move takes effect when the row of the owner in the old place says `gone`: until then everything holds that was
- * written there, and nothing in the new place can be used; from then on it is the other way round. An attempt that died
- * before is begun again, or undone by a move to the place where the owner is; one that died later is finished.
+ * The move takes effect when the row of the owner in the old place says `gone`: until then everything that was written
+ * there is valid, and nothing in the new place can be used; from then on it is the reverse. An attempt that died before
+ * is started again, or undone by a move to the place where the owner is; one that died later is finished.
  */
 export async function moveOwner(set: ShardSet, options: MoveOwnerOptions): Promise<MovedOwner> {
   const owner = storedText(options.owner);
@@ -94,7 +94,10 @@ export async function moveOwner(set: ShardSet, options: MoveOwnerOptions): Promi
   return { from: source.name, to: target.name, rows, pausedMs };
 }
 
-/** A failure lets the owner go on where it is: nothing has taken effect yet. */
+/**
+ * Runs the copy while the owner's writes are refused. On failure the owner stays where it is: nothing has taken effect
+ * yet.
+ */
 async function pausing(source: Shard, owner: string, work: () => Promise<number>): Promise<number> {
   try {
     return await work();
@@ -121,7 +124,7 @@ async function copyRest(source: Shard, copy: OwnerCopy): Promise<number> {
   }
 }
 
-/** From here on the owner is used in the new place. Doing it again changes nothing. */
+/** Makes the owner usable in the new place. Doing it again changes nothing. */
 async function arrive({ home }: ShardSet, owner: string, source: Shard, target: Shard): Promise<void> {
   await setState(target, owner, "here", source.name);
   await home.database.query({
@@ -130,7 +133,7 @@ async function arrive({ home }: ShardSet, owner: string, source: Shard, target: 
   });
 }
 
-/** Removes what attempts to move an owner, and finished moves, have left in other places. */
+/** Removes from other places what attempts to move an owner, and finished moves, have left. */
 async function tidy(owner: string, source: Shard, states: readonly OwnerStatus[]): Promise<number> {
   const state = stateIn(states, source);
   const second = states.find((each) => each.shard !== source && each.state === "here");
@@ -199,13 +202,13 @@ function shapeOf(tables: readonly OwnerTable[]): string {
   return JSON.stringify(tables.map(({ name, columns, key }) => ({ name, columns, key })));
 }
 
-/** A shard for statements that name its schema. */
+/** Returns a shard for statements that name its schema. */
 export function placeOf({ schema, server }: Shard): OwnerPlace {
   const patient = withBudget(server, "long");
   return { schema, query: (statement) => patient.query(statement) };
 }
 
-/** Waits until no transaction under way writes the table. Others wait for that moment, too. */
+/** Waits until no running transaction writes the table. Other transactions wait for that moment, too. */
 async function writesEnded({ database }: Shard, table: string): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -220,7 +223,7 @@ async function writesEnded({ database }: Shard, table: string): Promise<void> {
   }
 }
 
-/** The numbers of changes go on from where they were: those who watch have seen them. */
+/** Advances the target's change numbers to the source's: watchers have seen those. */
 async function advanceChanges(source: Shard, target: Shard): Promise<void> {
   const [row] = await source.database.query({
     text: "SELECT last_value::text AS last FROM parley.conversation_change",
@@ -232,7 +235,9 @@ async function advanceChanges(source: Shard, target: Shard): Promise<void> {
   });
 }
 
-/** Waits for those who began to read before the owner was gone, but not for ever: then their calls fail, and come again. */
+/**
+ * Waits for readers that started before the owner was gone, for a limited time: then their calls fail and are repeated.
+ */
 async function readsEnded({ database }: Shard): Promise<void> {
   const [start] = await database.query({ text: "SELECT clock_timestamp()::text AS at" });
   for (const end = performance.now() + limits.readMs; performance.now() < end; ) {

@@ -1,16 +1,16 @@
 import { ParleyError } from "@parley/core/errors";
 import type { Shard } from "../shard.js";
 
-/** The state of an owner in a shard; see `shardOwner` in the schema. */
+/** State of an owner in a shard; see `shardOwner` in the schema. */
 export type OwnerState = "here" | "leaving" | "gone" | "arriving";
 
-/** The state of an owner in one shard, if that has ever heard of it. */
+/** State of an owner in one shard, if the shard has ever had a row for it. */
 export interface OwnerStatus {
   readonly shard: Shard;
   readonly state: OwnerState | undefined;
 }
 
-/** The name of the shard that an owner is in, as the map has it. */
+/** Returns the name of the owner's shard, as the map has it. */
 export async function mapOf({ database }: Shard, owner: string): Promise<string | undefined> {
   const [row] = await database.query({
     text: "SELECT shard FROM parley.owner_shard WHERE owner = $1",
@@ -19,7 +19,7 @@ export async function mapOf({ database }: Shard, owner: string): Promise<string 
   return row === undefined ? undefined : String(row.shard);
 }
 
-/** The states of an owner in these shards. */
+/** Reads the states of an owner in these shards. */
 export async function statusOf(shards: readonly Shard[], owner: string): Promise<OwnerStatus[]> {
   return Promise.all(
     shards.map(async (shard) => {
@@ -33,8 +33,8 @@ export async function statusOf(shards: readonly Shard[], owner: string): Promise
 }
 
 /**
- * Sets the state of an owner in a shard. It waits for all transactions of the owner that write there. With `only`, the
- * state is changed from that one alone.
+ * Sets the state of an owner in a shard. Waits for all transactions of the owner that write there. With `only`, changes
+ * the state only from that one.
  */
 export async function setState(
   shard: Shard,

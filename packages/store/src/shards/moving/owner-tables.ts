@@ -2,8 +2,8 @@ import { ParleyError } from "@parley/core/errors";
 import { type Column, readTables, type Table, type TableSpace } from "../../moving/table-rows.js";
 
 /**
- * Tables of which no row moves with an owner: what the home shard has for all, what each shard has for itself, and the
- * search index, which the new place makes anew.
+ * Tables of which no row moves with an owner: those of the home shard for all owners, those of each shard for itself,
+ * and the search index, which the new place builds again.
  */
 export const stayingTables: readonly string[] = [
   "api_key",
@@ -23,21 +23,21 @@ export const stayingTables: readonly string[] = [
 /** Tables whose rows are written once: rows with the same key are the same. */
 const immutable: readonly string[] = ["blob_piece", "conversation_message", "derived_file"];
 
-/** Tables that others find their rows by. They are copied first, and removed last. */
+/** Tables by which others find their rows. They are copied first, and removed last. */
 const parents: readonly string[] = ["conversation", "blob"];
 
 /** A table of which an owner has rows. */
 export interface OwnerTable extends Table {
-  /** The rows of the owner `$1`, as a condition on `t`. */
+  /** Condition on `t` for the rows of the owner `$1`. */
   readonly isOwned: string;
-  /** The column by which rows are compared and copied together: of a log, of a file. Absent: all rows of the owner. */
+  /** Column by which rows are compared and copied together: the log or the file. Absent: all rows of the owner. */
   readonly group?: Column;
   readonly isImmutable: boolean;
 }
 
 /**
- * The tables that an owner has rows in, as the database has them, in the order in which they can be written. A table whose
- * rows nothing leads to is an error: what is not copied would be lost.
+ * Reads the tables that an owner has rows in, as the database has them, in the order in which they can be written.
+ * Throws for a table whose rows cannot be traced to an owner: what is not copied would be lost.
  */
 export async function readOwnerTables(space: TableSpace, schema: string): Promise<OwnerTable[]> {
   const tables = (await readTables(space, schema)).filter(({ name }) => !stayingTables.includes(name));
