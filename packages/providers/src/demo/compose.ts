@@ -71,7 +71,7 @@ const repertoire: readonly {
       {
         kind: "fail",
         code: "provider_overloaded",
-        message: "Demo: this error was asked for. What I had said is kept; you can send again.",
+        message: "Demo: you asked for this error. What I wrote before it is kept; you can send again.",
       },
     ],
   },
