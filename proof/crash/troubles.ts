@@ -15,13 +15,13 @@ export function death(options: {
     name: `killed ${nameOf(strike)}${againMs === undefined ? "" : `, and again ${againMs} ms later`}`,
     nodes,
     async happen(scene) {
-      const { stage, victim } = scene;
+      const { cluster, victim } = scene;
       await reach(scene, strike, () => victim.signal("SIGKILL"));
       await victim.gone;
       scene.struck();
-      const other = stage.nodes.living[0];
+      const other = cluster.nodes.living[0];
       const recovered = [scene.recovered(performance.now(), [victim])];
-      const replacement = stage.nodes.start();
+      const replacement = cluster.nodes.start();
       if (againMs !== undefined) {
         // Of two nodes it is the one that takes over, of one its replacement.
         const heir = other ?? (await replacement);
@@ -29,7 +29,7 @@ export function death(options: {
         await heir.kill();
         scene.struck();
         recovered.push(scene.recovered(performance.now(), [heir]));
-        if (other === undefined) await stage.nodes.start();
+        if (other === undefined) await cluster.nodes.start();
       }
       await Promise.all([replacement, ...recovered]);
     },
@@ -43,12 +43,12 @@ export function sleepOfANode(options: { readonly strike: Strike; readonly extraM
     name: `asleep ${nameOf(strike)}`,
     nodes: 2,
     async happen(scene) {
-      const { stage, victim } = scene;
+      const { cluster, victim } = scene;
       await reach(scene, strike, () => victim.signal("SIGSTOP"), "SIGSTOP");
       scene.struck();
       const asleepSince = performance.now();
       await scene.recovered(asleepSince, [victim]);
-      const awakeAt = asleepSince + stage.lease.ttlMs + extraMs;
+      const awakeAt = asleepSince + cluster.lease.ttlMs + extraMs;
       await sleep(Math.max(0, awakeAt - performance.now()));
       victim.signal("SIGCONT");
     },

@@ -13,7 +13,7 @@ const graceMs = 2_000;
 const patienceMs = 30_000;
 
 /** A store to play on. */
-export interface StageStore {
+export interface ClusterStore {
   readonly store: NodeStore;
   readonly lease: LeasePace;
   /** Reads the tables while nodes run, if possible. */
@@ -39,7 +39,7 @@ export const filePace = { unsentMs: 2_500, stalledMs: 1_500, sweepMs: 100 };
 const pace: Partial<NodeOptions> = { pieces: 2, pieceMs: 2, slowMs: 90, files: filePace };
 
 /** One store with running nodes. */
-export class Stage {
+export class Cluster {
   readonly nodes: Nodes;
   readonly lease: LeasePace;
   readonly readTables: ReadTables | undefined;
@@ -51,7 +51,7 @@ export class Stage {
   readonly #embedded: boolean;
   readonly #remove: () => Promise<void>;
 
-  constructor(name: string, { store, lease, readTables, remove }: StageStore, random: Random) {
+  constructor(name: string, { store, lease, readTables, remove }: ClusterStore, random: Random) {
     this.lease = lease;
     this.readTables = readTables;
     this.#embedded = "folder" in store;
