@@ -2,8 +2,8 @@ import type { LeasePace } from "@parley/core/runtime";
 import type { Random } from "../../test/kill/random.js";
 import type { NodeOptions, NodeStore, RunningNode } from "../../test/kill/running-node.js";
 import type { ReadTables } from "../../test/kill/tables.js";
-import { Door } from "./door.js";
 import { lookAgain } from "./http-log.js";
+import { LoadBalancer } from "./load-balancer.js";
 import { Nodes } from "./nodes.js";
 import { Stall } from "./stall.js";
 
@@ -47,7 +47,7 @@ export class Cluster {
   readonly removed = new Set<string>();
   /** The files that messages refer to, by hash, with their sizes. */
   readonly files = new Map<string, number>();
-  #door: Promise<Door> | undefined;
+  #balancer: Promise<LoadBalancer> | undefined;
   readonly #embedded: boolean;
   readonly #remove: () => Promise<void>;
 
@@ -96,13 +96,13 @@ export class Cluster {
 
   /** Returns the address for a client that does not know of nodes. */
   async url(): Promise<string> {
-    this.#door ??= Door.open(this.nodes);
-    return (await this.#door).url;
+    this.#balancer ??= LoadBalancer.open(this.nodes);
+    return (await this.#balancer).url;
   }
 
   async end(): Promise<void> {
     await this.nodes.end();
-    await (await this.#door)?.close();
+    await (await this.#balancer)?.close();
     await this.#remove();
   }
 

@@ -74,15 +74,15 @@ function freeze(options: {
   return {
     name: `connections frozen ${nameOf(strike)}, ${how}${thaws ? ", and thaw" : ""}`,
     nodes,
-    async happen(scene) {
+    async happen(context) {
       const proxy = environment.proxy();
-      await reach(scene, strike, () => {}, "none");
+      await reach(context, strike, () => {}, "none");
       proxy.freeze({ andNew: hangMs > 0 });
-      scene.struck();
+      context.struck();
       await sleep(hangMs);
       if (thaws || hangMs > 0) proxy.thaw();
       else await sleep(silenceMs);
-      await scene.recovered(performance.now(), []);
+      await context.recovered(performance.now(), []);
     },
   };
 }

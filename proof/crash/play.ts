@@ -40,11 +40,11 @@ export interface Trouble {
   /** Number of nodes. */
   readonly nodes: 1 | 2;
   /** Resolves when it has happened, and all turns are held by live nodes again. */
-  happen(scene: Scene): Promise<void>;
+  happen(context: TroubleContext): Promise<void>;
 }
 
 /** Context of a trouble. */
-export interface Scene {
+export interface TroubleContext {
   readonly cluster: Cluster;
   /** The node that the clients use first. */
   readonly victim: RunningNode;
@@ -110,7 +110,7 @@ export async function play(
       }),
     );
     played.catch(() => {});
-    const scene: Scene = {
+    const context: TroubleContext = {
       cluster,
       victim,
       talkers,
@@ -136,7 +136,7 @@ export async function play(
         findings.push({ kind: "open", words: `a turn stayed with a dead node for ${Math.round(ms)} ms` });
       },
     };
-    await trouble.happen(scene);
+    await trouble.happen(context);
     await played;
     await nodes.atLeast(trouble.nodes);
     await settle(cluster, talkers);

@@ -172,11 +172,11 @@ function troubleOf(name: string, strike: Strike, act: () => Promise<void>): Trou
   return {
     name: `${name} ${nameOf(strike)}`,
     nodes: 2,
-    async happen(scene) {
-      await reach(scene, strike, () => {}, "none");
+    async happen(context) {
+      await reach(context, strike, () => {}, "none");
       await act();
-      scene.struck();
-      await scene.recovered(performance.now(), []);
+      context.struck();
+      await context.recovered(performance.now(), []);
     },
   };
 }
