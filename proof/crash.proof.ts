@@ -1,17 +1,17 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { describeOnOwnPostgres, describeOnPostgres } from "../test/harness/postgres.js";
+import { shortLease } from "../test/kill/cluster.js";
 import { Random } from "../test/kill/random.js";
-import { shortLease } from "../test/kill/stage.js";
 import { deaths, outages, type Share, sleeps } from "./crash/cases.js";
+import { Cluster } from "./crash/cluster.js";
+import { onEmbedded, onOwnPostgres, onPostgres, sleepersLease } from "./crash/environments.js";
 import { behindProxy, freezes } from "./crash/frozen.js";
 import { fillDisk, mountSmallDisk } from "./crash/full-disk.js";
-import { onEmbedded, onOwnPostgres, onPostgres, sleepersLease } from "./crash/grounds.js";
-import { type Case, type Ground, playInLanes } from "./crash/lane.js";
+import { type Case, type Environment, playInLanes } from "./crash/lane.js";
 import { type Recording, record } from "./crash/recording.js";
 import { attach, converse, decide, type Scenario } from "./crash/scenario.js";
 import { onShards, shardTroubles } from "./crash/shards.js";
 import { Slots } from "./crash/slots.js";
-import { Stage } from "./crash/stage.js";
 import { measureTakeovers, type Takeovers } from "./crash/takeover.js";
 import { Tally } from "./crash/tally.js";
 import { long, recordResult, seed } from "./record-result.js";
@@ -43,21 +43,21 @@ const files = new Tally(", around files", [
 let recordedOn = onEmbedded();
 const recorded = new Map<Scenario, Promise<Recording>>();
 
-/** Returns the moments of a scenario, the same for all grounds. */
+/** Returns the moments of a scenario, the same for all environments. */
 function recording(scenario: Scenario = converse): Promise<Recording> {
   const made = recorded.get(scenario) ?? makeRecording(recordedOn, scenario);
   recorded.set(scenario, made);
   return made;
 }
 
-async function makeRecording(ground: Ground, scenario: Scenario): Promise<Recording> {
-  const stage = new Stage(`recording-${scenario.name}`, await ground.makeStore(), new Random(seed));
+async function makeRecording(environment: Environment, scenario: Scenario): Promise<Recording> {
+  const cluster = new Cluster(`recording-${scenario.name}`, await environment.makeStore(), new Random(seed));
   try {
-    const made = await record(stage, { id: `recording-${scenario.name}`, seed, scenario });
+    const made = await record(cluster, { id: `recording-${scenario.name}`, seed, scenario });
     expect(made.outcome.findings).toEqual([]);
     return made.recording;
   } finally {
-    await stage.end();
+    await cluster.end();
   }
 }
 
@@ -94,7 +94,7 @@ const shares = {
   },
 } satisfies Record<string, Share>;
 
-/** Two grounds share the moments around decisions; the embedded store gets a few of them as well. */
+/** Two environments share the moments around decisions; the embedded store gets a few of them as well. */
 const decisionShares = {
   embedded: { nodes: 1, isEmbedded: true, hand: handOf(5), randomKills: long ? 30 : 3, againShare: 0.15 },
   single: {
@@ -113,7 +113,7 @@ const decisionShares = {
   },
 } satisfies Record<string, Share>;
 
-/** The grounds share the writes and acknowledgements around files. */
+/** The environments share the writes and acknowledgements around files. */
 const fileShares = {
   embedded: {
     nodes: 1,
@@ -164,7 +164,7 @@ describeOnPostgres(
   "preferred",
 );
 
-/** All of it waits for leases and processes more than it computes: the grounds are played side by side. */
+/** All of it waits for leases and processes more than it computes: the environments are played side by side. */
 describe.concurrent("acknowledged facts survive", () => {
   it("the death of the only node, on its private PostgreSQL", async () => {
     const cases = deaths(await recording(), shares.embedded, seed + 6);
@@ -191,21 +191,21 @@ describe.concurrent("acknowledged facts survive", () => {
 
       it.concurrent("the death of one of two nodes, and of both", async () => {
         const cases = deaths(await recording(), shares.pair, seed + 2);
-        const ground = onPostgres(postgres, { name: "two nodes on PostgreSQL", prefix: "two" });
-        await playInLanes(ground, cases, { lanes: 2, seed: seed + 2, tally, slots });
+        const environment = onPostgres(postgres, { name: "two nodes on PostgreSQL", prefix: "two" });
+        await playInLanes(environment, cases, { lanes: 2, seed: seed + 2, tally, slots });
       });
 
       it.concurrent("connections to the database that go silent", async () => {
-        const ground = behindProxy(postgres, { name: "connections frozen", prefix: "frozen" });
-        const cases = freezes(await recording(), ground, long ? 60 : 8, seed + 5);
-        await playInLanes(ground, cases, { lanes: 1, seed: seed + 5, tally, slots });
+        const environment = behindProxy(postgres, { name: "connections frozen", prefix: "frozen" });
+        const cases = freezes(await recording(), environment, long ? 60 : 8, seed + 5);
+        await playInLanes(environment, cases, { lanes: 1, seed: seed + 5, tally, slots });
       });
 
       it.concurrent("the sleep of one of two nodes, longer than its lease", async () => {
         const cases = sleeps(await recording(), long ? 60 : 8, seed + 3);
         const lease = sleepersLease;
-        const ground = onPostgres(postgres, { name: "a node asleep, of two", prefix: "sleep", lease });
-        await playInLanes(ground, cases, { lanes: 1, seed: seed + 3, tally, slots });
+        const environment = onPostgres(postgres, { name: "a node asleep, of two", prefix: "sleep", lease });
+        await playInLanes(environment, cases, { lanes: 1, seed: seed + 3, tally, slots });
       });
     },
     "preferred",
@@ -217,12 +217,12 @@ describe.concurrent("acknowledged facts survive", () => {
     "when PostgreSQL is killed",
     (postgres) => {
       it("and comes back", async () => {
-        const ground = await onOwnPostgres(postgres, { name: "PostgreSQL killed", prefix: "away" });
+        const environment = await onOwnPostgres(postgres, { name: "PostgreSQL killed", prefix: "away" });
         try {
-          const cases = outages(await recording(), ground.server, long ? 60 : 8, seed + 4);
-          await playInLanes(ground, cases, { lanes: 1, seed: seed + 4, tally, slots });
+          const cases = outages(await recording(), environment.server, long ? 60 : 8, seed + 4);
+          await playInLanes(environment, cases, { lanes: 1, seed: seed + 4, tally, slots });
         } finally {
-          await ground.server.stop();
+          await environment.server.stop();
         }
       });
     },
@@ -237,14 +237,14 @@ describe.concurrent("acknowledged facts survive on shards", () => {
     "on three servers with four schemas",
     (postgres) => {
       it("a server killed, a standby promoted, and an owner moved, with two nodes", async () => {
-        const ground = await onShards(postgres, { name: "two nodes on four shards", prefix: "shard" });
-        pauses = ground.pauses;
+        const environment = await onShards(postgres, { name: "two nodes on four shards", prefix: "shard" });
+        pauses = environment.pauses;
         try {
           const options = { share: shares.shards, rounds: long ? 20 : 4, seed: seed + 12 };
-          const cases = shardTroubles(await recording(), ground, options);
-          await playInLanes(ground, cases, { lanes: 1, seed: seed + 12, tally, slots });
+          const cases = shardTroubles(await recording(), environment, options);
+          await playInLanes(environment, cases, { lanes: 1, seed: seed + 12, tally, slots });
         } finally {
-          await ground.stop();
+          await environment.stop();
         }
       });
     },
@@ -262,16 +262,16 @@ describe.concurrent("decisions survive", () => {
     "on PostgreSQL",
     (postgres) => {
       it.concurrent("the death of the only node", async () => {
-        const ground = onPostgres(postgres, { name: "one node on PostgreSQL", prefix: "ask" });
-        recordedOn = ground;
+        const environment = onPostgres(postgres, { name: "one node on PostgreSQL", prefix: "ask" });
+        recordedOn = environment;
         const cases = await deathsIn(decide, decisionShares.single, seed + 7);
-        await playInLanes(ground, cases, { lanes: 2, seed: seed + 7, tally: decisions, slots });
+        await playInLanes(environment, cases, { lanes: 2, seed: seed + 7, tally: decisions, slots });
       });
 
       it.concurrent("the death of one of two nodes, and of both", async () => {
         const cases = await deathsIn(decide, decisionShares.pair, seed + 8);
-        const ground = onPostgres(postgres, { name: "two nodes on PostgreSQL", prefix: "asks" });
-        await playInLanes(ground, cases, { lanes: 2, seed: seed + 8, tally: decisions, slots });
+        const environment = onPostgres(postgres, { name: "two nodes on PostgreSQL", prefix: "asks" });
+        await playInLanes(environment, cases, { lanes: 2, seed: seed + 8, tally: decisions, slots });
       });
     },
     "preferred",
@@ -288,16 +288,16 @@ describe.concurrent("files survive", () => {
     "on PostgreSQL",
     (postgres) => {
       it.concurrent("the death of the only node", async () => {
-        const ground = onPostgres(postgres, { name: "one node on PostgreSQL", prefix: "file" });
-        recordedOn = ground;
+        const environment = onPostgres(postgres, { name: "one node on PostgreSQL", prefix: "file" });
+        recordedOn = environment;
         const cases = await deathsIn(attach, fileShares.single, seed + 10);
-        await playInLanes(ground, cases, { lanes: 2, seed: seed + 10, tally: files, slots });
+        await playInLanes(environment, cases, { lanes: 2, seed: seed + 10, tally: files, slots });
       });
 
       it.concurrent("the death of one of two nodes, and of both", async () => {
         const cases = await deathsIn(attach, fileShares.pair, seed + 11);
-        const ground = onPostgres(postgres, { name: "two nodes on PostgreSQL", prefix: "files" });
-        await playInLanes(ground, cases, { lanes: 2, seed: seed + 11, tally: files, slots });
+        const environment = onPostgres(postgres, { name: "two nodes on PostgreSQL", prefix: "files" });
+        await playInLanes(environment, cases, { lanes: 2, seed: seed + 11, tally: files, slots });
       });
     },
     "preferred",
@@ -344,7 +344,7 @@ afterAll(async () => {
     about:
       `Clients talk over HTTP, event streams and sockets to nodes that are killed (SIGKILL), frozen (SIGSTOP) or lose their database, or whose connections to it go silent, ` +
       `in a scenario with turns, tools, steering, an edited queue, a stop, a compaction and a fork. It was recorded once: ${frames.length} events, ` +
-      `${calls.length} writes, ${acknowledgements} acknowledgements. ${long ? "On each ground a node dies before and after every event, before, in and after every write" : "A node dies at every one of them, dealt out to the grounds"}, ` +
+      `${calls.length} writes, ${acknowledgements} acknowledgements. ${long ? "In each environment a node dies before and after every event, before, in and after every write" : "A node dies at every one of them, dealt out to the environments"}, ` +
       `and at random moments; often the one that takes over dies too. Then everything that clients received is compared with the log as a new client reads it. ` +
       `A second scenario is about decisions: calls that people allow, deny and change, two of them at once through two nodes, a stop while a turn waits, and questions, from the model and from a tool that runs. ` +
       `It has ${decided.frames.length} events, ${decided.calls.length} writes and ${decided.acknowledgements} acknowledgements, and nodes die at each of them as well. ` +

@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openAllDesks } from "../test/replay/all-desks.js";
-import type { Desk } from "../test/replay/desk.js";
+import { openAllEndpoints } from "../test/replay/all-endpoints.js";
 import { buildMatrix, type Matrix } from "../test/replay/matrix.js";
+import type { ProviderEndpoint } from "../test/replay/provider-endpoint.js";
 import { long, recordResult } from "./record-result.js";
 
-let desks: Desk[] = [];
+let endpoints: ProviderEndpoint[] = [];
 let matrix: Matrix;
 beforeAll(async () => {
-  desks = await openAllDesks();
-  matrix = await buildMatrix(desks, { thorough: long });
+  endpoints = await openAllEndpoints();
+  matrix = await buildMatrix(endpoints, { thorough: long });
 }, 30 * 60_000);
-afterAll(() => Promise.all(desks.map((desk) => desk.close())));
+afterAll(() => Promise.all(endpoints.map((endpoint) => endpoint.close())));
 
 describe("replaying conversations", () => {
   it("is refused by no provider, whichever made the conversation and wherever it was cut", () => {
@@ -34,7 +34,7 @@ describe("replaying conversations", () => {
         "provider; a request counts when it breaks no rule of that API and its server answers it.",
       tables: [
         {
-          columns: ["made by", "conversations", ...desks.map(({ name }) => `to ${name}`)],
+          columns: ["made by", "conversations", ...endpoints.map(({ name }) => `to ${name}`)],
           rows: rows.map(({ name, histories, cells }) => [
             name,
             histories.length,

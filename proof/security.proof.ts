@@ -32,8 +32,8 @@ import {
 } from "./security/places.js";
 import { Secrets } from "./security/secrets.js";
 import { attackBySocket } from "./security/sockets.js";
-import { openStand } from "./security/stand.js";
 import { attackStoredFiles } from "./security/stored-files.js";
+import { openTarget } from "./security/target.js";
 import { attackByRedirects, attackLoginFlows, attackTokens } from "./security/tool-logins.js";
 import { attackFiles, attackHttp, raceFiles } from "./security/tools.js";
 
@@ -62,34 +62,34 @@ describe("nothing gets in, and nothing gets out", () => {
     const folder = place.store;
     const secrets = newSecrets();
     const keys: string[] = [];
-    const stand = await openStand({ folder });
+    const target = await openTarget({ folder });
     try {
-      const house = await moveIn(stand, "ann", secrets);
+      const house = await moveIn(target, "ann", secrets);
       const own = "bob-own";
-      await stand.runtime.forOwner("bob").create({ id: own, title: "mine" });
+      await target.runtime.forOwner("bob").create({ id: own, title: "mine" });
       const overHttp = area("another owner's conversations, by route");
       const overSocket = area("another owner's conversations, by socket");
       const overFaces = area("another owner's conversations, by the faces of other protocols");
       for (const scopes of [["read", "write"], ["read"]] as const) {
-        const thief = { key: await stand.key("bob", scopes), ownConversation: own };
-        if (scopes.length === 2) await attackByHttp(stand, house, thief, overHttp, secrets);
-        if (scopes.length === 2) await attackBySocket(stand, house, thief, overSocket, secrets);
-        if (scopes.length === 2) await attackFaces(stand, house, thief, overFaces, secrets);
+        const thief = { key: await target.key("bob", scopes), ownConversation: own };
+        if (scopes.length === 2) await attackByHttp(target, house, thief, overHttp, secrets);
+        if (scopes.length === 2) await attackBySocket(target, house, thief, overSocket, secrets);
+        if (scopes.length === 2) await attackFaces(target, house, thief, overFaces, secrets);
         keys.push(thief.key);
       }
       keys.push(house.key);
       const ofKeys = area("wrong, revoked, misplaced and narrow keys; the cookie");
-      await attackWithWrongKeys(stand, ofKeys, secrets);
-      await attackWithNarrowKeys(stand, ofKeys);
-      await examineCookie(stand, ofKeys, secrets);
+      await attackWithWrongKeys(target, ofKeys, secrets);
+      await attackWithNarrowKeys(target, ofKeys);
+      await examineCookie(target, ofKeys, secrets);
       await attackWithLogins(
-        stand,
+        target,
         area("logins: after logging out, after their key, in a key's place"),
         secrets,
       );
-      ofKeys.searched("the log", secrets.findIn(stand.logs.join("")));
+      ofKeys.searched("the log", secrets.findIn(target.logs.join("")));
     } finally {
-      await stand.close();
+      await target.close();
     }
     const atRest = area("keys at rest");
     const [rows = []] = await tablesIn(folder)(["SELECT * FROM parley.api_key"]);
@@ -110,7 +110,7 @@ describe("nothing gets in, and nothing gets out", () => {
         const databases = [await postgres.createDatabase(), await postgres.createDatabase()];
         const [first = "", second = ""] = databases.map(({ url }) => url);
         const secrets = newSecrets();
-        const stand = await openStand({
+        const target = await openTarget({
           shards: [
             { name: "a", url: first },
             { name: "b", url: first, schema: "parley_b" },
@@ -118,18 +118,18 @@ describe("nothing gets in, and nothing gets out", () => {
           ],
         });
         try {
-          const house = await moveIn(stand, "ann", secrets);
+          const house = await moveIn(target, "ann", secrets);
           const overShards = area("another owner's conversations, across shards");
           // As many as it takes to have some in each shard: which ones is decided by a hash.
           for (const thiefName of ["bob", "bea", "bert", "babs", "brad", "beth"]) {
             const own = `${thiefName}-own`;
-            await stand.runtime.forOwner(thiefName).create({ id: own, title: "mine" });
-            const thief = { key: await stand.key(thiefName), ownConversation: own };
-            await attackByHttp(stand, house, thief, overShards, secrets);
+            await target.runtime.forOwner(thiefName).create({ id: own, title: "mine" });
+            const thief = { key: await target.key(thiefName), ownConversation: own };
+            await attackByHttp(target, house, thief, overShards, secrets);
           }
-          overShards.searched("the log", secrets.findIn(stand.logs.join("")));
+          overShards.searched("the log", secrets.findIn(target.logs.join("")));
         } finally {
-          await stand.close();
+          await target.close();
           await Promise.all(databases.map((database) => database.drop()));
         }
         planted += secrets.count;
@@ -143,13 +143,13 @@ describe("nothing gets in, and nothing gets out", () => {
     await floodLogins(area("a flood of wrong logins"), false);
     const places = area("Host, Origin, rebound names and cross-site sockets");
     const names = { hosts: [knownHost], origins: [knownOrigin] };
-    const anyones = await openStand({ serve: { auth: "open", ...names } });
+    const anyones = await openTarget({ serve: { auth: "open", ...names } });
     try {
       await attackFromElsewhere(anyones, places);
     } finally {
       await anyones.close();
     }
-    const open = await openStand({ serve: { auth: "auto", ...names } });
+    const open = await openTarget({ serve: { auth: "auto", ...names } });
     try {
       await attackThroughProxy(open, places);
       await attackByListening(open, area("listening beyond this machine without keys"));
@@ -157,7 +157,7 @@ describe("nothing gets in, and nothing gets out", () => {
       await open.close();
     }
     const limits = area("limits");
-    const tight = await openStand({
+    const tight = await openTarget({
       serve: { limits: tightLimits.server },
       limits: tightLimits.runtime,
       tools: [chatter as Tool<never>],
@@ -243,15 +243,15 @@ describe("nothing gets in, and nothing gets out", () => {
     const spans = collectSpans();
     const leaks = area("secrets in logs, refusals, events, figures, traces and exports");
     try {
-      const stand = await openStand({
+      const target = await openTarget({
         models: evil.models,
         tools: [indiscreetTool(secrets) as Tool<never>],
         instructions: secrets.make("instructions"),
       });
       try {
-        await huntLeaks(stand, evil, { spans, random }, leaks, secrets);
+        await huntLeaks(target, evil, { spans, random }, leaks, secrets);
       } finally {
-        await stand.close();
+        await target.close();
       }
       await huntInFailures(leaks, secrets);
       await huntOnCommandLine(evil, area("secrets in what the command line prints"), secrets);
@@ -276,19 +276,19 @@ describe("nothing gets in, and nothing gets out", () => {
  */
 async function weaken(): Promise<void> {
   const secrets = newSecrets();
-  const stand = await openStand();
+  const target = await openTarget();
   try {
-    const house = await moveIn(stand, "ann", secrets);
+    const house = await moveIn(target, "ann", secrets);
     const insider = { key: house.key, ownConversation: "ann-idle" };
     const overSocket = new Area("weak");
     const fewer = { ...house, ids: house.ids.slice(0, 2) };
-    await attackBySocket(stand, fewer, { ...insider, patienceMs: 300 }, overSocket, secrets);
+    await attackBySocket(target, fewer, { ...insider, patienceMs: 300 }, overSocket, secrets);
     noticed.set("another owner's conversations, by socket", overSocket.accepted.length);
   } finally {
-    await stand.close();
+    await target.close();
   }
   // A house of its own: an insider's removals leave nothing of the first one.
-  const another = await openStand();
+  const another = await openTarget();
   try {
     const house = await moveIn(another, "ann", secrets);
     const insider = { key: house.key, ownConversation: "ann-idle" };
@@ -299,7 +299,7 @@ async function weaken(): Promise<void> {
     await another.close();
   }
 
-  const third = await openStand();
+  const third = await openTarget();
   try {
     const house = await moveIn(third, "ann", secrets);
     const overFaces = new Area("weak");
@@ -317,7 +317,7 @@ async function weaken(): Promise<void> {
   await attackApprovals(approvals, secrets, true);
   noticed.set("approvals: other owners, narrow keys, other bytes", approvals.accepted.length);
 
-  const open = await openStand({ serve: { auth: "open", owner: "keyholder" } });
+  const open = await openTarget({ serve: { auth: "open", owner: "keyholder" } });
   try {
     const keys = new Area("weak");
     await attackWithWrongKeys(open, keys, secrets);
@@ -325,7 +325,7 @@ async function weaken(): Promise<void> {
   } finally {
     await open.close();
   }
-  const lasting = await openStand({ keys: forgetful });
+  const lasting = await openTarget({ keys: forgetful });
   try {
     const logins = new Area("weak");
     await attackWithLogins(lasting, logins, secrets);
@@ -342,7 +342,7 @@ async function weaken(): Promise<void> {
 
   const hosts = foreignHosts.filter((host) => !/[@ /]/.test(host) && host !== "-");
   const origins = foreignOrigins.filter((origin) => /^https?:/.test(origin));
-  const known = await openStand({ serve: { auth: "open", hosts, origins } });
+  const known = await openTarget({ serve: { auth: "open", hosts, origins } });
   try {
     const places = new Area("weak");
     await attackFromElsewhere(known, places);
@@ -351,7 +351,7 @@ async function weaken(): Promise<void> {
     await known.close();
   }
 
-  const loose = await openStand({ tools: [chatter as Tool<never>] });
+  const loose = await openTarget({ tools: [chatter as Tool<never>] });
   try {
     const limits = new Area("weak");
     await passLimits(loose, limits);
@@ -364,7 +364,7 @@ async function weaken(): Promise<void> {
   const evil = await openEvilProvider(secrets);
   const spans = collectSpans();
   try {
-    const talkative = await openStand({
+    const talkative = await openTarget({
       models: evil.models,
       tools: [indiscreetTool(secrets) as Tool<never>],
       onEvent: (event, log) => log({ event }),

@@ -60,7 +60,7 @@ afterAll(() => {
       `${plan.talkers} clients at once keep a server busy over HTTP, event streams and sockets: turns with and without tools, steering, queues, ` +
       "stops, sockets that break in the middle of a turn, reconnects, forks, compactions, deletes while a turn runs. After each round everyone leaves and " +
       `everything is deleted: what is still there then is what leaked. One round to warm up, then ${plan.rounds}; ` +
-      `seed ${seed}, ${minutes.toFixed(1)} minutes on ${all.map(({ ground }) => ground).join(" and ")}. Slopes are least squares, per hour.`,
+      `seed ${seed}, ${minutes.toFixed(1)} minutes on ${all.map(({ environment }) => environment).join(" and ")}. Slopes are least squares, per hour.`,
     tables: [
       {
         columns: ["log on", "what", "samples", "first", "last", "most", "per hour", ""],

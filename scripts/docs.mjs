@@ -8,24 +8,24 @@ import { explain, setup } from "./setup.mjs";
 import { summaryLine } from "./summary.mjs";
 
 const site = join(root, "site");
-const stage = join(site, ".cache", "stage");
+const pagesFolder = join(site, ".cache", "pages");
 const { values: options } = parseArgs({ options: { serve: { type: "boolean" } } });
 
 try {
   await setup({ quiet: true });
   await install(site, { quiet: true });
-  const { stageDocuments } = await import("./docs/stage-documents.mjs");
+  const { prepareDocuments } = await import("./docs/prepare-documents.mjs");
   const { writeReference } = await import("./docs/write-reference.mjs");
-  rmSync(stage, { recursive: true, force: true });
-  const pages = await stageDocuments(stage);
-  const modules = writeReference(stage);
+  rmSync(pagesFolder, { recursive: true, force: true });
+  const pages = await prepareDocuments(pagesFolder);
+  const modules = writeReference(pagesFolder);
   await run("the reference", [join(site, "node_modules/typedoc/bin/typedoc"), "--options", modules.options]);
   // Dead links between pages fail the build.
-  await run("the site", [join(site, "node_modules/vitepress/bin/vitepress.js"), "build", stage]);
+  await run("the site", [join(site, "node_modules/vitepress/bin/vitepress.js"), "build", pagesFolder]);
   console.log(`${pages} pages and the reference of ${modules.count} modules are in site/dist.`);
   console.log(summaryLine({ passed: 2, failed: 0, skipped: 0 }));
   if (options.serve) {
-    const args = ["preview", stage, "--host", "127.0.0.1", "--port", "4173"];
+    const args = ["preview", pagesFolder, "--host", "127.0.0.1", "--port", "4173"];
     process.exitCode = await runNode([join(site, "node_modules/vitepress/bin/vitepress.js"), ...args]);
   }
 } catch (error) {

@@ -48,9 +48,9 @@ function sendFast(response, events) {
   let sent = 0;
   const next = () => {
     if (response.destroyed) return;
-    const hasRoom = response.write(events[sent++]);
+    const canContinue = response.write(events[sent++]);
     if (sent === events.length) response.end();
-    else if (hasRoom) setImmediate(next);
+    else if (canContinue) setImmediate(next);
     else response.once("drain", next);
   };
   next();

@@ -18,11 +18,11 @@ const titles: Readonly<Record<Strike["how"], string>> = {
   moment: "random moments",
 };
 
-/** Share of the cases that a ground plays. */
+/** Share of the cases that an environment plays. */
 export interface Share {
   readonly nodes: 1 | 2;
   readonly isEmbedded: boolean;
-  /** Selects its own strikes when they are distributed to all grounds; undefined: all of them. */
+  /** Selects its own strikes when they are distributed to all environments; undefined: all of them. */
   readonly hand: ((index: number) => boolean) | undefined;
   readonly randomKills: number;
   /** Share of cases in which the node that takes over is killed as well. */

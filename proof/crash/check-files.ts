@@ -1,6 +1,6 @@
 import { type Finding, fileOf } from "../../test/kill/verify.js";
+import { type Cluster, filePace } from "./cluster.js";
 import { HttpLog, lookAgain } from "./http-log.js";
-import { filePace, type Stage } from "./stage.js";
 import { Stall } from "./stall.js";
 import type { Talker } from "./talker.js";
 import { untilAnswered } from "./until-answered.js";
@@ -13,17 +13,17 @@ const sweptMs = 2_000;
  * Reads every file that the logs of the talkers refer to, and waits until the store has these and those of earlier
  * cases, and nothing else: to the byte, and no later than the grace period of leftover files allows.
  */
-export async function checkFiles(stage: Stage, talkers: readonly Talker[]): Promise<Finding[]> {
+export async function checkFiles(cluster: Cluster, talkers: readonly Talker[]): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const { conversationIds, attached } of talkers) {
     const missing = new Map(attached);
     for (const id of conversationIds) {
-      for (const { seq, chunk, messageId = "" } of await historyOf(stage, id)) {
+      for (const { seq, chunk, messageId = "" } of await historyOf(cluster, id)) {
         const file = fileOf(chunk);
         if (file === undefined) continue;
-        stage.files.set(file.hash, file.size);
+        cluster.files.set(file.hash, file.size);
         missing.delete(messageId);
-        const read = await untilAnswered(stage.nodes, `file ${seq} of ${id}`, (place) =>
+        const read = await untilAnswered(cluster.nodes, `file ${seq} of ${id}`, (place) =>
           readFileHash(place, id, seq),
         );
         if (read !== file.hash) {
@@ -40,14 +40,14 @@ export async function checkFiles(stage: Stage, talkers: readonly Talker[]): Prom
       findings.push({ kind: "file", words: `the message ${messageId} has lost its files` });
     }
   }
-  const left = await bytesLeftOver(stage);
+  const left = await bytesLeftOver(cluster);
   if (left > 0) findings.push({ kind: "orphan", words: `${left} bytes of files that nothing refers to` });
   if (left < 0) findings.push({ kind: "file", words: `the store counts ${-left} bytes less than it has` });
   return findings;
 }
 
-async function historyOf(stage: Stage, id: string) {
-  const log = new HttpLog((await stage.nodes.reach({ away: true })).url);
+async function historyOf(cluster: Cluster, id: string) {
+  const log = new HttpLog((await cluster.nodes.reach({ away: true })).url);
   try {
     return await log.history(id);
   } finally {
@@ -56,14 +56,14 @@ async function historyOf(stage: Stage, id: string) {
 }
 
 /** Returns the bytes that the store has beyond those that messages refer to, once their grace period is over. */
-async function bytesLeftOver(stage: Stage): Promise<number> {
+async function bytesLeftOver(cluster: Cluster): Promise<number> {
   let kept = 0;
-  for (const size of stage.files.values()) kept += size;
+  for (const size of cluster.files.values()) kept += size;
   const since = performance.now();
   const stall = new Stall();
   try {
     for (;;) {
-      const left = (await stage.nodes.ask((node) => node.fileBytes())) - kept;
+      const left = (await cluster.nodes.ask((node) => node.fileBytes())) - kept;
       const limitMs = Math.max(filePace.unsentMs, filePace.stalledMs) + filePace.sweepMs + sweptMs + stall.ms;
       if (left <= 0 || performance.now() - since > limitMs) return left;
       await lookAgain();

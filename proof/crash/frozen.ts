@@ -4,8 +4,8 @@ import type { SharedPostgres } from "../../test/harness/postgres.js";
 import { TcpProxy } from "../../test/harness/tcp-proxy.js";
 import { Random } from "../../test/kill/random.js";
 import { tablesOf } from "../../test/kill/tables.js";
-import { sleepersLease } from "./grounds.js";
-import type { Case, Ground } from "./lane.js";
+import { sleepersLease } from "./environments.js";
+import type { Case, Environment } from "./lane.js";
 import type { Trouble } from "./play.js";
 import { callStrikes, type Recording, randomStrikes } from "./recording.js";
 import { nameOf, type Strike } from "./strike.js";
@@ -23,7 +23,7 @@ const timeouts: Partial<PostgresTimeouts> = {
 const silenceMs = 2_000;
 
 /** A database behind a proxy that can hang. The tables are read directly. */
-export interface FrozenGround extends Ground {
+export interface FrozenEnvironment extends Environment {
   /** Returns the proxy of the store that was created last. */
   proxy(): TcpProxy;
 }
@@ -32,7 +32,7 @@ export interface FrozenGround extends Ground {
 export function behindProxy(
   postgres: SharedPostgres,
   options: { readonly name: string; readonly prefix: string },
-): FrozenGround {
+): FrozenEnvironment {
   let current: TcpProxy | undefined;
   return {
     ...options,
@@ -62,33 +62,38 @@ export function behindProxy(
  * proxy continues, and the bytes that waited in it reach the server, or do so only after everything is over.
  */
 function freeze(options: {
-  readonly ground: FrozenGround;
+  readonly environment: FrozenEnvironment;
   readonly nodes: 1 | 2;
   readonly strike: Strike;
   /** Time that new connections hang as well. */
   readonly hangMs: number;
   readonly thaws: boolean;
 }): Trouble {
-  const { ground, nodes, strike, hangMs, thaws } = options;
+  const { environment, nodes, strike, hangMs, thaws } = options;
   const how = hangMs === 0 ? "new ones pass" : `new ones hang for ${hangMs} ms`;
   return {
     name: `connections frozen ${nameOf(strike)}, ${how}${thaws ? ", and thaw" : ""}`,
     nodes,
-    async happen(scene) {
-      const proxy = ground.proxy();
-      await reach(scene, strike, () => {}, "none");
+    async happen(context) {
+      const proxy = environment.proxy();
+      await reach(context, strike, () => {}, "none");
       proxy.freeze({ andNew: hangMs > 0 });
-      scene.struck();
+      context.struck();
       await sleep(hangMs);
       if (thaws || hangMs > 0) proxy.thaw();
       else await sleep(silenceMs);
-      await scene.recovered(performance.now(), []);
+      await context.recovered(performance.now(), []);
     },
   };
 }
 
 /** Returns connections that freeze in a write, or at a random moment. */
-export function freezes(recording: Recording, ground: FrozenGround, count: number, seed: number): Case[] {
+export function freezes(
+  recording: Recording,
+  environment: FrozenEnvironment,
+  count: number,
+  seed: number,
+): Case[] {
   const random = new Random(seed);
   const hangs = [0, 0, 1_500, 7_000];
   const writes: Strike[] = callStrikes(recording, random, false).filter(
@@ -97,7 +102,7 @@ export function freezes(recording: Recording, ground: FrozenGround, count: numbe
   return Array.from({ length: count }, (_, index) => ({
     at: "a write, or a random moment",
     trouble: freeze({
-      ground,
+      environment,
       nodes: index % 4 < 2 ? 1 : 2,
       strike: index % 2 === 0 ? random.pick(writes) : random.pick(randomStrikes(recording, random, 1)),
       hangMs: hangs[index % hangs.length] ?? 0,

@@ -1,8 +1,8 @@
 import { Random } from "../../test/kill/random.js";
+import { Cluster, type ClusterStore } from "./cluster.js";
 import { type Outcome, play, type Trouble } from "./play.js";
 import type { Scenario } from "./scenario.js";
 import type { Slots } from "./slots.js";
-import { Stage, type StageStore } from "./stage.js";
 import type { Tally } from "./tally.js";
 
 /** One case: the scenario, and its trouble. */
@@ -15,26 +15,26 @@ export interface Case {
   readonly scenario?: Scenario;
 }
 
-/** A ground on which cases are played. */
-export interface Ground {
+/** An environment in which cases are played. */
+export interface Environment {
   readonly name: string;
   /** A prefix for ids and names of nodes. */
   readonly prefix: string;
-  makeStore(): Promise<StageStore>;
+  makeStore(): Promise<ClusterStore>;
 }
 
 /**
- * Plays cases one after the other on a stage whose log grows: each case finds what the previous one left behind. A
- * case that fails ends its stage. Several lanes may share one list of cases.
+ * Plays cases one after the other on a cluster whose log grows: each case finds what the previous one left behind. A
+ * case that fails ends its cluster. Several lanes may share one list of cases.
  */
 export async function playInLanes(
-  ground: Ground,
+  environment: Environment,
   cases: readonly Case[],
   options: { readonly lanes: number; readonly seed: number; readonly tally: Tally; readonly slots: Slots },
 ): Promise<void> {
   const waiting = [...cases.entries()];
   const lane = async (number: number) => {
-    let stage: Stage | undefined;
+    let cluster: Cluster | undefined;
     let made = 0;
     try {
       for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
@@ -42,10 +42,10 @@ export async function playInLanes(
         const seed = options.seed * 1_000_003 + index;
         let outcome: Outcome | undefined;
         try {
-          made += stage === undefined ? 1 : 0;
-          const name = `${ground.prefix}${number}-${made}`;
-          const current = stage ?? new Stage(name, await ground.makeStore(), new Random(seed));
-          stage = current;
+          made += cluster === undefined ? 1 : 0;
+          const name = `${environment.prefix}${number}-${made}`;
+          const current = cluster ?? new Cluster(name, await environment.makeStore(), new Random(seed));
+          cluster = current;
           const id = `${name}.${index + 1}`;
           outcome = await options.slots.use(() =>
             play(current, trouble, {
@@ -55,17 +55,17 @@ export async function playInLanes(
               ...(scenario === undefined ? {} : { scenario }),
             }),
           );
-          options.tally.add(ground.name, at, outcome);
+          options.tally.add(environment.name, at, outcome);
         } catch (error) {
-          options.tally.addStuck(ground.name, at, trouble.name, error);
+          options.tally.addStuck(environment.name, at, trouble.name, error);
         }
         if (outcome === undefined || outcome.findings.length > 0) {
-          await stage?.end();
-          stage = undefined;
+          await cluster?.end();
+          cluster = undefined;
         }
       }
     } finally {
-      await stage?.end();
+      await cluster?.end();
     }
   };
   await Promise.all(Array.from({ length: options.lanes }, (_, index) => lane(index + 1)));

@@ -6,9 +6,9 @@ import { checkTables } from "../../test/kill/tables.js";
 import { examineConversation, type Finding } from "../../test/kill/verify.js";
 import { call } from "./call.js";
 import { checkFiles } from "./check-files.js";
+import type { Cluster, Recovery } from "./cluster.js";
 import { HttpLog, lookAgain } from "./http-log.js";
 import { converse, type Scenario } from "./scenario.js";
-import type { Recovery, Stage } from "./stage.js";
 import { Talker } from "./talker.js";
 
 /** Time that it may take until all clients have received everything, once nothing runs any more. */
@@ -40,12 +40,12 @@ export interface Trouble {
   /** Number of nodes. */
   readonly nodes: 1 | 2;
   /** Resolves when it has happened, and all turns are held by live nodes again. */
-  happen(scene: Scene): Promise<void>;
+  happen(context: TroubleContext): Promise<void>;
 }
 
-/** Environment of a trouble. */
-export interface Scene {
-  readonly stage: Stage;
+/** Context of a trouble. */
+export interface TroubleContext {
+  readonly cluster: Cluster;
   /** The node that the clients use first. */
   readonly victim: RunningNode;
   readonly talkers: readonly Talker[];
@@ -65,7 +65,7 @@ export interface Scene {
  * Plays the scenario in one or more conversations, injects the trouble, and compares the log with the clients' books.
  */
 export async function play(
-  stage: Stage,
+  cluster: Cluster,
   trouble: Trouble,
   options: {
     readonly id: string;
@@ -74,14 +74,14 @@ export async function play(
     readonly scenario?: Scenario;
   },
 ): Promise<Outcome> {
-  const { nodes } = stage;
+  const { nodes } = cluster;
   const { scenario = converse } = options;
   const random = new Random(options.seed);
   const living = await nodes.atLeast(trouble.nodes);
   const victim = random.pick(living);
   nodes.home = victim;
 
-  const url = await stage.url();
+  const url = await cluster.url();
   const talkers = Array.from(
     { length: options.conversations ?? 1 },
     (_, index) => new Talker(nodes, url, `${options.id}.${index + 1}.`),
@@ -110,8 +110,8 @@ export async function play(
       }),
     );
     played.catch(() => {});
-    const scene: Scene = {
-      stage,
+    const context: TroubleContext = {
+      cluster,
       victim,
       talkers,
       begin,
@@ -129,20 +129,20 @@ export async function play(
         isReached = false;
       },
       async recovered(since, gone) {
-        const recovery = await stage.recovered(since, conversations, gone);
+        const recovery = await cluster.recovered(since, conversations, gone);
         recoveries.push(recovery);
         const { ms, limitMs } = recovery;
         if (ms <= limitMs) return;
         findings.push({ kind: "open", words: `a turn stayed with a dead node for ${Math.round(ms)} ms` });
       },
     };
-    await trouble.happen(scene);
+    await trouble.happen(context);
     await played;
     await nodes.atLeast(trouble.nodes);
-    await settle(stage, talkers);
-    const examined = await examine(stage, talkers, random);
+    await settle(cluster, talkers);
+    const examined = await examine(cluster, talkers, random);
     findings.push(...examined.findings);
-    const fates = await fatesOf(stage, openTurns);
+    const fates = await fatesOf(cluster, openTurns);
     return {
       name: trouble.name,
       findings,
@@ -155,16 +155,16 @@ export async function play(
     };
   } catch (error) {
     const words = error instanceof Error ? error.message : String(error);
-    throw new Error(`${words}\n${await situation(stage, talkers)}`, { cause: error });
+    throw new Error(`${words}\n${await situation(cluster, talkers)}`, { cause: error });
   } finally {
     await Promise.all(talkers.map((talker) => talker.end()));
   }
 }
 
 /** Describes the current state, for debugging a case that does not end. */
-async function situation(stage: Stage, talkers: readonly Talker[]): Promise<string> {
+async function situation(cluster: Cluster, talkers: readonly Talker[]): Promise<string> {
   const lines: string[] = [];
-  const { living } = stage.nodes;
+  const { living } = cluster.nodes;
   for (const node of living) {
     const status = await Promise.race([node.status().catch(String), sleep(500, "no answer")]);
     lines.push(`${node.name}: ${JSON.stringify(status)}`);
@@ -186,14 +186,14 @@ async function situation(stage: Stage, talkers: readonly Talker[]): Promise<stri
 }
 
 /** Waits until nothing runs, nothing waits, and every follower has seen the end. */
-async function settle(stage: Stage, talkers: readonly Talker[]): Promise<void> {
+async function settle(cluster: Cluster, talkers: readonly Talker[]): Promise<void> {
   const limitAt = performance.now() + patienceMs;
   for (const talker of talkers) {
     for (const id of talker.conversationIds) await talker.rest(id);
     for (const { viewer } of talker.followers) {
       const { conversationId } = viewer;
       for (;;) {
-        const record = await stage.nodes.ask((node) => node.record(conversationId));
+        const record = await cluster.nodes.ask((node) => node.record(conversationId));
         const { cursor, status } = viewer.fold.state;
         const isAtEnd = cursor?.split(".")[0] === String(record?.lastSeq ?? 0);
         if (record?.active === undefined && isAtEnd && status === "idle") break;
@@ -210,7 +210,7 @@ async function settle(stage: Stage, talkers: readonly Talker[]): Promise<void> {
 
 /** Reads everything again, as a new client and as reconnecting clients, and compares. */
 async function examine(
-  stage: Stage,
+  cluster: Cluster,
   talkers: readonly Talker[],
   random: Random,
 ): Promise<{ readonly findings: Finding[]; readonly cursorsTried: number }> {
@@ -219,10 +219,10 @@ async function examine(
   for (const talker of talkers) {
     for (const words of await talker.checkReceipts(receiptsTried)) findings.push({ kind: "lost", words });
     for (const { messageId, removal } of talker.book.sent.values()) {
-      if (removal !== undefined) stage.removed.add(messageId);
+      if (removal !== undefined) cluster.removed.add(messageId);
     }
     for (const id of talker.conversationIds) {
-      const log = new HttpLog((await stage.nodes.reach({ away: true })).url);
+      const log = new HttpLog((await cluster.nodes.reach({ away: true })).url);
       try {
         const options = { cursors: cursorsTried };
         const examined = await examineConversation(talker.book, log, id, random, options);
@@ -233,20 +233,20 @@ async function examine(
         await log.close();
       }
     }
-    findings.push(...(await checkSettings(stage, talker)));
+    findings.push(...(await checkSettings(cluster, talker)));
   }
-  findings.push(...(await checkFiles(stage, talkers)));
-  if (stage.readTables !== undefined) {
-    for (const words of await checkTables(stage.readTables, stage.removed))
+  findings.push(...(await checkFiles(cluster, talkers)));
+  if (cluster.readTables !== undefined) {
+    for (const words of await checkTables(cluster.readTables, cluster.removed))
       findings.push({ kind: kindOf(words), words });
   }
   return { findings, cursorsTried: tried };
 }
 
-async function checkSettings(stage: Stage, talker: Talker): Promise<Finding[]> {
+async function checkSettings(cluster: Cluster, talker: Talker): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const { conversationId: id, name, value } of talker.settings.values()) {
-    const { url } = await stage.nodes.reach();
+    const { url } = await cluster.nodes.reach();
     const place = { url, patienceMs };
     const is: Readonly<Record<string, unknown>> =
       name === "title"
@@ -290,10 +290,10 @@ function kindOf(words: string): Finding["kind"] {
   return words.startsWith("a receipt") ? "lost" : "open";
 }
 
-async function fatesOf(stage: Stage, openTurns: ReadonlyMap<string, string>): Promise<TurnFate[]> {
+async function fatesOf(cluster: Cluster, openTurns: ReadonlyMap<string, string>): Promise<TurnFate[]> {
   const fates: TurnFate[] = [];
   for (const [turnId, id] of openTurns) {
-    const { url } = await stage.nodes.reach();
+    const { url } = await cluster.nodes.reach();
     const place = { url, patienceMs };
     const { reason } = await call(place, "GET /conversations/:id/turns/:turnId", { params: { id, turnId } });
     fates.push(

@@ -1,7 +1,7 @@
 import type { Random } from "../../test/kill/random.js";
+import type { Cluster } from "./cluster.js";
 import { type Outcome, play, type Trouble } from "./play.js";
 import type { Scenario } from "./scenario.js";
-import type { Stage } from "./stage.js";
 import type { Strike } from "./strike.js";
 
 /** Calls that can happen at any time, in no order, and are no moment of the scenario. */
@@ -19,7 +19,7 @@ export interface Recording {
 
 /** Plays the scenario once, on one node and without trouble, and records its moments. */
 export async function record(
-  stage: Stage,
+  cluster: Cluster,
   options: { readonly id: string; readonly seed: number; readonly scenario?: Scenario },
 ): Promise<{ readonly recording: Recording; readonly outcome: Outcome }> {
   const calls: Recording["calls"][number][] = [];
@@ -52,7 +52,7 @@ export async function record(
       }
     },
   };
-  const outcome = await play(stage, nothing, options);
+  const outcome = await play(cluster, nothing, options);
   return { recording: { frames, calls, acknowledgements, ms }, outcome };
 }
 

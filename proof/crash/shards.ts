@@ -3,11 +3,11 @@ import { moveOwner, openShards, type ShardOptions } from "@parley/store/postgres
 import type { OwnPostgres } from "../../test/harness/postgres.js";
 import type { PostgresServer, StandbyServer } from "../../test/harness/postgres-server.js";
 import { TcpProxy } from "../../test/harness/tcp-proxy.js";
+import { shortLease } from "../../test/kill/cluster.js";
 import { Random } from "../../test/kill/random.js";
-import { shortLease } from "../../test/kill/stage.js";
 import { type ReadTables, tablesOf } from "../../test/kill/tables.js";
 import { deaths, type Share } from "./cases.js";
-import type { Case, Ground } from "./lane.js";
+import type { Case, Environment } from "./lane.js";
 import type { Trouble } from "./play.js";
 import { type Recording, randomStrikes } from "./recording.js";
 import { nameOf, type Strike } from "./strike.js";
@@ -17,7 +17,7 @@ import { reach } from "./troubles.js";
 const owner = "client";
 
 /** Four schemas on three servers, the second of which has a synchronous standby. */
-export interface ShardGround extends Ground {
+export interface ShardedEnvironment extends Environment {
   /** Kills the server that has the owner, and starts it again after a while. */
   strikeServer(awayMs: number): Promise<void>;
   /** Kills the server with the standby, and promotes that. The addresses of its shards lead to it from then on. */
@@ -38,7 +38,7 @@ interface Place {
 export async function onShards(
   postgres: OwnPostgres,
   options: { readonly name: string; readonly prefix: string },
-): Promise<ShardGround> {
+): Promise<ShardedEnvironment> {
   const places: Place[] = [];
   for (let count = 0; count < 3; count += 1) {
     const server = await postgres.start();
@@ -142,7 +142,7 @@ function tablesOfAll(shards: readonly ShardOptions[]): ReadTables {
 /** A server dies and comes back, the standby is promoted, the owner moves: at moments of the scenario. */
 export function shardTroubles(
   recording: Recording,
-  ground: ShardGround,
+  environment: ShardedEnvironment,
   options: { readonly share: Share; readonly rounds: number; readonly seed: number },
 ): Case[] {
   const { share, rounds, seed } = options;
@@ -153,16 +153,16 @@ export function shardTroubles(
     trouble: troubleOf(name, moment(), act),
     conversations: 2,
   });
-  const moves = () => happening("an owner moves", "the owner moves", () => ground.move());
+  const moves = () => happening("an owner moves", "the owner moves", () => environment.move());
   const awayMs = [0, 400, 2_200];
   return [
     ...Array.from({ length: rounds }, moves),
     ...Array.from({ length: rounds }, (_, index) =>
       happening("a server of three killed", "the server of the owner is killed", () =>
-        ground.strikeServer(awayMs[index % awayMs.length] ?? 0),
+        environment.strikeServer(awayMs[index % awayMs.length] ?? 0),
       ),
     ),
-    happening("a standby promoted", "the standby is promoted", () => ground.promote()),
+    happening("a standby promoted", "the standby is promoted", () => environment.promote()),
     ...Array.from({ length: rounds }, moves),
     ...deaths(recording, share, seed),
   ];
@@ -172,11 +172,11 @@ function troubleOf(name: string, strike: Strike, act: () => Promise<void>): Trou
   return {
     name: `${name} ${nameOf(strike)}`,
     nodes: 2,
-    async happen(scene) {
-      await reach(scene, strike, () => {}, "none");
+    async happen(context) {
+      await reach(context, strike, () => {}, "none");
       await act();
-      scene.struck();
-      await scene.recovered(performance.now(), []);
+      context.struck();
+      await context.recovered(performance.now(), []);
     },
   };
 }

@@ -1,8 +1,8 @@
 import { defaultLeasePace } from "@parley/core/runtime";
 import type { SharedPostgres } from "../../test/harness/postgres.js";
+import { sleepMs } from "../../test/kill/cluster.js";
 import { Random } from "../../test/kill/random.js";
 import { NodeDied, RunningNode } from "../../test/kill/running-node.js";
-import { sleepMs } from "../../test/kill/stage.js";
 import type { ProofResult } from "../record-result.js";
 import { lookAgain } from "./http-log.js";
 

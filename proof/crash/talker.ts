@@ -147,7 +147,7 @@ export class Talker {
   /** Gives a waiting message another text, unless it was delivered. */
   async edit(message: SentMessage, kind: TurnKind): Promise<void> {
     const edit = { text: `do ${kind} ${message.messageId}`, isDone: false };
-    let isDoubtful = false;
+    let isOutcomeUnknown = false;
     message.edits ??= [];
     message.edits.push(edit);
     const params = { id: message.conversationId, messageId: message.messageId };
@@ -158,14 +158,14 @@ export class Talker {
           body: { text: edit.text },
         });
         await tried.catch((error) => {
-          isDoubtful ||= isUnknown(error);
+          isOutcomeUnknown ||= isUnknown(error);
           throw error;
         });
       });
       edit.isDone = true;
     } catch (error) {
       if (!isRefusedWith(error, "message_conflict", "invalid_request")) throw error;
-      if (!isDoubtful) message.edits = message.edits.filter((each) => each !== edit);
+      if (!isOutcomeUnknown) message.edits = message.edits.filter((each) => each !== edit);
     }
   }
 

@@ -6,7 +6,7 @@ import type { Outcome, TurnFate } from "./play.js";
 type Miss = FindingKind | "stuck";
 
 interface Row {
-  readonly ground: string;
+  readonly environment: string;
   readonly at: string;
   cases: number;
   reached: number;
@@ -33,7 +33,7 @@ export interface TallyExtra {
   readonly claim: string;
 }
 
-/** Counts the results of all cases, by ground and by moment. */
+/** Counts the results of all cases, by environment and by moment. */
 export class Tally {
   readonly #rows: Row[] = [];
   readonly #about: string;
@@ -46,8 +46,8 @@ export class Tally {
     this.#extras = extras;
   }
 
-  add(ground: string, at: string, outcome: Outcome): void {
-    const row = this.#row(ground, at);
+  add(environment: string, at: string, outcome: Outcome): void {
+    const row = this.#row(environment, at);
     row.cases += 1;
     row.reached += outcome.isReached ? 1 : 0;
     row.kills += outcome.kills;
@@ -60,8 +60,8 @@ export class Tally {
   }
 
   /** Adds a case that did not end. */
-  addStuck(ground: string, at: string, name: string, error: unknown): void {
-    const row = this.#row(ground, at);
+  addStuck(environment: string, at: string, name: string, error: unknown): void {
+    const row = this.#row(environment, at);
     row.cases += 1;
     this.#miss(row, "stuck", `${name}: ${error instanceof Error ? (error.stack ?? error.message) : error}`);
   }
@@ -73,9 +73,9 @@ export class Tally {
   tables(): ProofResult["tables"] {
     return [
       {
-        title: `Cases by ground and outcome${this.#about}`,
+        title: `Cases by environment and outcome${this.#about}`,
         columns: [
-          "ground",
+          "environment",
           "struck at",
           "cases",
           "of these at the very moment",
@@ -93,7 +93,7 @@ export class Tally {
           "longest recovery",
         ],
         rows: this.#rows.map((row) => [
-          row.ground,
+          row.environment,
           row.at,
           row.cases,
           row.reached,
@@ -109,9 +109,9 @@ export class Tally {
       },
       {
         title: `What became of the turns that were open when it struck${this.#about}`,
-        columns: ["ground", "struck at", "open turns", ...fates],
+        columns: ["environment", "struck at", "open turns", ...fates],
         rows: this.#rows.map((row) => [
-          row.ground,
+          row.environment,
           row.at,
           row.openTurns,
           ...fates.map((fate) => row.fates.get(fate) ?? 0),
@@ -142,11 +142,11 @@ export class Tally {
     ];
   }
 
-  #row(ground: string, at: string): Row {
-    const known = this.#rows.find((row) => row.ground === ground && row.at === at);
+  #row(environment: string, at: string): Row {
+    const known = this.#rows.find((row) => row.environment === environment && row.at === at);
     if (known !== undefined) return known;
     const row: Row = {
-      ground,
+      environment,
       at,
       cases: 0,
       reached: 0,
@@ -164,7 +164,7 @@ export class Tally {
 
   #miss(row: Row, kind: Miss, words: string): void {
     row.misses.set(kind, (row.misses.get(kind) ?? 0) + 1);
-    const line = `${row.ground}, ${kind}: ${words}`;
+    const line = `${row.environment}, ${kind}: ${words}`;
     this.words.push(line);
     console.error(line);
   }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { PostgresServer } from "../../test/harness/postgres-server.js";
-import type { Scene, Trouble } from "./play.js";
+import type { Trouble, TroubleContext } from "./play.js";
 import { nameOf, type Strike } from "./strike.js";
 
 /** Kills a node; the next one is started at once, and may be killed as well. */
@@ -14,22 +14,22 @@ export function death(options: {
   return {
     name: `killed ${nameOf(strike)}${againMs === undefined ? "" : `, and again ${againMs} ms later`}`,
     nodes,
-    async happen(scene) {
-      const { stage, victim } = scene;
-      await reach(scene, strike, () => victim.signal("SIGKILL"));
+    async happen(context) {
+      const { cluster, victim } = context;
+      await reach(context, strike, () => victim.signal("SIGKILL"));
       await victim.gone;
-      scene.struck();
-      const other = stage.nodes.living[0];
-      const recovered = [scene.recovered(performance.now(), [victim])];
-      const replacement = stage.nodes.start();
+      context.struck();
+      const other = cluster.nodes.living[0];
+      const recovered = [context.recovered(performance.now(), [victim])];
+      const replacement = cluster.nodes.start();
       if (againMs !== undefined) {
         // Of two nodes it is the one that takes over, of one its replacement.
         const heir = other ?? (await replacement);
         await sleep(againMs);
         await heir.kill();
-        scene.struck();
-        recovered.push(scene.recovered(performance.now(), [heir]));
-        if (other === undefined) await stage.nodes.start();
+        context.struck();
+        recovered.push(context.recovered(performance.now(), [heir]));
+        if (other === undefined) await cluster.nodes.start();
       }
       await Promise.all([replacement, ...recovered]);
     },
@@ -42,13 +42,13 @@ export function sleepOfANode(options: { readonly strike: Strike; readonly extraM
   return {
     name: `asleep ${nameOf(strike)}`,
     nodes: 2,
-    async happen(scene) {
-      const { stage, victim } = scene;
-      await reach(scene, strike, () => victim.signal("SIGSTOP"), "SIGSTOP");
-      scene.struck();
+    async happen(context) {
+      const { cluster, victim } = context;
+      await reach(context, strike, () => victim.signal("SIGSTOP"), "SIGSTOP");
+      context.struck();
       const asleepSince = performance.now();
-      await scene.recovered(asleepSince, [victim]);
-      const awakeAt = asleepSince + stage.lease.ttlMs + extraMs;
+      await context.recovered(asleepSince, [victim]);
+      const awakeAt = asleepSince + cluster.lease.ttlMs + extraMs;
       await sleep(Math.max(0, awakeAt - performance.now()));
       victim.signal("SIGCONT");
     },
@@ -66,20 +66,20 @@ export function outage(options: {
   return {
     name: `PostgreSQL killed ${nameOf(strike)}, away for ${awayMs} ms`,
     nodes,
-    async happen(scene) {
-      await reach(scene, strike, () => {}, "none");
+    async happen(context) {
+      await reach(context, strike, () => {}, "none");
       await server.kill();
-      scene.struck();
+      context.struck();
       await sleep(awayMs);
       await server.restart();
-      await scene.recovered(performance.now(), []);
+      await context.recovered(performance.now(), []);
     },
   };
 }
 
 /** Waits for the moment and strikes; a node that has a kill point of its own strikes itself. */
 export async function reach(
-  { victim, talkers, begin, played, unreached }: Scene,
+  { victim, talkers, begin, played, unreached }: TroubleContext,
   strike: Strike,
   act: () => void,
   signal: "SIGKILL" | "SIGSTOP" | "none" = "SIGKILL",

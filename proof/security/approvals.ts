@@ -13,7 +13,7 @@ import type { Area } from "./ledger.js";
 import { codeOf, type RawAnswer, type RawCall, shapeOf } from "./raw-call.js";
 import type { Secrets } from "./secrets.js";
 import { within } from "./sockets.js";
-import { callTools, openStand, type Stand } from "./stand.js";
+import { callTools, openTarget, type Target } from "./target.js";
 
 const victim = "ann";
 const json = { "content-type": "application/json" };
@@ -45,57 +45,57 @@ function payment(ran: unknown[]): Tool<never> {
  */
 export async function attackApprovals(area: Area, secrets: Secrets, weak: boolean): Promise<void> {
   const ran: unknown[] = [];
-  const stand = await openStand({ tools: [payment(ran)] });
+  const target = await openTarget({ tools: [payment(ran)] });
   try {
     const keyOf = (owner: string, scopes: readonly KeyScope[]) =>
-      weak ? stand.key(victim, ["admin"]) : stand.key(owner, scopes);
-    const request = await ask(stand, "ann-pays", {
+      weak ? target.key(victim, ["admin"]) : target.key(owner, scopes);
+    const request = await ask(target, "ann-pays", {
       amount: 3,
       note: `${secrets.make("a message")} ${hostile}`,
     });
-    const page = await offer(stand, "ann-shows");
-    await attackFromOutside(stand, await keyOf("bob", ["read", "write", "approve", "admin"]), request, {
+    const page = await offer(target, "ann-shows");
+    await attackFromOutside(target, await keyOf("bob", ["read", "write", "approve", "admin"]), request, {
       area,
       secrets,
     });
     for (const scopes of [["read"], ["write"], ["read", "write"]] as const) {
       await attackWithoutScope(
-        stand,
+        target,
         await keyOf(victim, scopes),
         request,
         `with ${scopes.join(" and ")}`,
         area,
       );
     }
-    await attackOutput(stand, { key: await keyOf(victim, ["approve"]), request: page }, area);
+    await attackOutput(target, { key: await keyOf(victim, ["approve"]), request: page }, area);
     area.attempt("a tool ran that nobody approved", ran.length === 0, JSON.stringify(ran));
-    const decider = await stand.key(victim, ["read", "approve"]);
-    if (!weak) await attackWithWrongBytes(stand, decider, request, area);
+    const decider = await target.key(victim, ["read", "approve"]);
+    if (!weak) await attackWithWrongBytes(target, decider, request, area);
     area.attempt("a tool ran that nobody approved", ran.length === 0, JSON.stringify(ran));
-    if (!weak) await checkHonest(stand, decider, request, { area, ran });
-    for (const line of stand.logs) area.searched("a line of the log", secrets.findIn(line));
+    if (!weak) await checkHonest(target, decider, request, { area, ran });
+    for (const line of target.logs) area.searched("a line of the log", secrets.findIn(line));
   } finally {
-    await stand.close();
+    await target.close();
   }
 }
 
 /** Lets the model call the tool, and returns the request that waits. */
-async function ask(stand: Stand, conversationId: string, input: unknown): Promise<PendingRequest> {
-  const me = stand.runtime.forOwner(victim);
+async function ask(target: Target, conversationId: string, input: unknown): Promise<PendingRequest> {
+  const me = target.runtime.forOwner(victim);
   await me.send({ conversationId, message: callTools([{ tool: "pay", input }]) });
-  return only(stand, conversationId);
+  return only(target, conversationId);
 }
 
 /** Sends a tool of the caller, and returns the request for its output. */
-async function offer(stand: Stand, conversationId: string): Promise<PendingRequest> {
-  const me = stand.runtime.forOwner(victim);
+async function offer(target: Target, conversationId: string): Promise<PendingRequest> {
+  const me = target.runtime.forOwner(victim);
   const message = callTools([{ tool: "show", input: {} }]);
   await me.send({ conversationId, message, tools: [{ name: "show" }] });
-  return only(stand, conversationId);
+  return only(target, conversationId);
 }
 
-async function only(stand: Stand, conversationId: string): Promise<PendingRequest> {
-  const me = stand.runtime.forOwner(victim);
+async function only(target: Target, conversationId: string): Promise<PendingRequest> {
+  const me = target.runtime.forOwner(victim);
   await me.last(conversationId);
   const [request] = (await me.input.pending({ conversationId })).pending;
   if (request === undefined) throw new Error("nothing waits");
@@ -131,7 +131,7 @@ async function respondOnSocket(socket: TestSocket, message: WsChatRespond): Prom
  * id.
  */
 async function attackFromOutside(
-  stand: Stand,
+  target: Target,
   key: string,
   request: PendingRequest,
   { area, secrets }: { readonly area: Area; readonly secrets: Secrets },
@@ -139,7 +139,7 @@ async function attackFromOutside(
   const search = (what: string, answer: RawAnswer) =>
     area.searched(what, secrets.findIn(`${JSON.stringify(answer.headers)}\n${answer.text}`));
   for (const path of ["/pending", "/pending?limit=500", "/pending?after=0~0~0"]) {
-    const answer = await stand.call({ path, key });
+    const answer = await target.call({ path, key });
     search(path, answer);
     const { pending } = JSON.parse(answer.text) as PendingResponse;
     area.attempt(`${path} of another owner`, pending?.length === 0, answer.text);
@@ -147,7 +147,7 @@ async function attackFromOutside(
   const { conversationId, argumentsHash } = request;
   const unknown = { ...request, conversationId: conversationId.replace("ann", "eve") };
   const listed = [conversationId, unknown.conversationId].map((id) =>
-    stand.call({ path: `/pending?conversationId=${id}`, key }),
+    target.call({ path: `/pending?conversationId=${id}`, key }),
   );
   const [theirs, nobodys] = (await Promise.all(listed)) as [RawAnswer, RawAnswer];
   search("a list of another owner's", theirs);
@@ -163,10 +163,10 @@ async function attackFromOutside(
     { decision: "answer", value: "x" },
     { decision: "output", value: "x" },
   ];
-  const socket = await stand.socket({ key });
+  const socket = await target.socket({ key });
   for (const body of decisions) {
-    const answer = await stand.call(responding(key, request, body));
-    const other = await stand.call(responding(key, unknown, body));
+    const answer = await target.call(responding(key, request, body));
+    const other = await target.call(responding(key, unknown, body));
     search("a decision on another owner's request", answer);
     const isSame = shapeOf(answer, conversationId) === shapeOf(other, unknown.conversationId);
     area.attempt(`${body.decision} by another owner`, isSame && answer.status === 404, answer.text);
@@ -179,7 +179,7 @@ async function attackFromOutside(
 
 /** Attacks with the owner's own keys that may not decide. */
 async function attackWithoutScope(
-  stand: Stand,
+  target: Target,
   key: string,
   request: PendingRequest,
   named: string,
@@ -193,18 +193,18 @@ async function attackWithoutScope(
     { decision: "answer", value: "paid" },
     { decision: "allow", argumentsHash, scope: { in: "owner" } },
   ];
-  const socket = await stand.socket({ key });
+  const socket = await target.socket({ key });
   for (const body of decisions) {
-    const answer = await stand.call(responding(key, request, body));
+    const answer = await target.call(responding(key, request, body));
     area.attempt(`${body.decision} ${named}`, codeOf(answer) === "forbidden", answer.text);
     const code = await respondOnSocket(socket, { type: "chat.respond", conversationId, requestId, ...body });
     area.attempt(`${body.decision} on a socket ${named}`, code === "forbidden", code);
   }
   for (const [face, call] of Object.entries(decidingByFaces(request))) {
-    const answer = await stand.call({ ...call, key });
+    const answer = await target.call({ ...call, key });
     area.attempt(`a decision by ${face} ${named}`, codeOf(answer) === "forbidden", answer.text);
   }
-  const revoked = await stand.call({ method: "DELETE", path: "/grants/any", key });
+  const revoked = await target.call({ method: "DELETE", path: "/grants/any", key });
   area.attempt(`revoking ${named}`, codeOf(revoked) === "forbidden", revoked.text);
   socket.raw.terminate();
 }
@@ -227,25 +227,25 @@ function decidingByFaces({ conversationId, turnId, requestId, toolCallId }: Pend
 
 /** Checks that a key that may decide may not send outputs. */
 async function attackOutput(
-  stand: Stand,
+  target: Target,
   { key, request }: { readonly key: string; readonly request: PendingRequest },
   area: Area,
 ): Promise<void> {
   for (const body of [{ decision: "output", value: "forged" }, { decision: "deny" }] as const) {
-    const answer = await stand.call(responding(key, request, body));
+    const answer = await target.call(responding(key, request, body));
     area.attempt(`${body.decision} of a caller's tool`, codeOf(answer) === "forbidden", answer.text);
   }
   for (const name of ["pay", "p\u202eay", "pay ", "", "a".repeat(65)]) {
     const body = JSON.stringify({ message: "x", tools: [{ name }] });
-    const writer = await stand.key(victim, ["write"]);
-    const answer = await stand.call({ method: "POST", path: "/chat", key: writer, headers: json, body });
+    const writer = await target.key(victim, ["write"]);
+    const answer = await target.call({ method: "POST", path: "/chat", key: writer, headers: json, body });
     area.attempt(`a caller's tool named ${JSON.stringify(name)}`, answer.status === 400, answer.text);
   }
 }
 
 /** Checks that a key that may decide can only decide on these bytes, in this form, and on this request. */
 async function attackWithWrongBytes(
-  stand: Stand,
+  target: Target,
   key: string,
   request: PendingRequest,
   area: Area,
@@ -276,7 +276,7 @@ async function attackWithWrongBytes(
     },
   };
   for (const [what, { body, of }] of Object.entries(wrong)) {
-    const answer = await stand.call(responding(key, { ...request, ...of }, body));
+    const answer = await target.call(responding(key, { ...request, ...of }, body));
     const isRefused = answer.status === 400 || answer.status === 404 || answer.status === 413;
     area.attempt(`a decision with ${what}`, isRefused, `${answer.status} ${answer.text.slice(0, 100)}`);
   }
@@ -284,32 +284,32 @@ async function attackWithWrongBytes(
 
 /** Checks that the right key with the right bytes decides once, and that later attempts change nothing. */
 async function checkHonest(
-  stand: Stand,
+  target: Target,
   key: string,
   request: PendingRequest,
   { area, ran }: { readonly area: Area; readonly ran: readonly unknown[] },
 ): Promise<void> {
   const { conversationId, argumentsHash, argumentsText } = request;
-  const listed = await stand.call({ path: "/pending", key });
+  const listed = await target.call({ path: "/pending", key });
   const { pending } = JSON.parse(listed.text) as PendingResponse;
   area.control("a key to decide reads what waits", pending.length === 2, listed.text);
   area.control("the arguments are shown as they are", pending[0]?.argumentsText === argumentsText);
   const right = { decision: "allow", argumentsHash } as const;
-  const allowed = await stand.call(responding(key, request, right));
+  const allowed = await target.call(responding(key, request, right));
   area.control("a key to decide decides", allowed.status === 200, allowed.text);
-  await stand.runtime.forOwner(victim).last(conversationId);
+  await target.runtime.forOwner(victim).last(conversationId);
   area.control("the call runs once", ran.length === 1 && JSON.stringify(ran[0]) === argumentsText);
-  const again = await stand.call(responding(key, request, right));
+  const again = await target.call(responding(key, request, right));
   area.control("the same again gets the same", again.status === 200, again.text);
   for (const body of [
     { decision: "deny" },
     { ...right, arguments: { amount: 4 } },
     { ...right, scope: { in: "owner" } },
   ] as const) {
-    const answer = await stand.call(responding(key, request, body));
+    const answer = await target.call(responding(key, request, body));
     area.attempt("another decision afterwards", codeOf(answer) === "already_decided", answer.text);
   }
-  const { grants } = JSON.parse((await stand.call({ path: "/grants", key })).text) as GrantsResponse;
+  const { grants } = JSON.parse((await target.call({ path: "/grants", key })).text) as GrantsResponse;
   area.attempt("a standing approval that nobody gave", grants.length === 0, JSON.stringify(grants));
   area.attempt("the call ran again", ran.length === 1, JSON.stringify(ran));
 }

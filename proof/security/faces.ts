@@ -6,7 +6,7 @@ import type { Area } from "./ledger.js";
 import { type Household, unknownLike } from "./owners.js";
 import { openAiRawCall, type RawAnswer, type RawCall, shapeOf } from "./raw-call.js";
 import type { Secrets } from "./secrets.js";
-import type { Stand } from "./stand.js";
+import type { Target } from "./target.js";
 
 const json = { "content-type": "application/json" };
 
@@ -31,7 +31,7 @@ function named(theirs: string): Named {
  * Each answer has to be the one for an unused name.
  */
 export async function attackFaces(
-  stand: Stand,
+  target: Target,
   house: Household,
   thief: { readonly key: string; readonly ownConversation: string },
   area: Area,
@@ -39,7 +39,7 @@ export async function attackFaces(
 ): Promise<void> {
   const before = await house.describe();
   const send = async (what: string, call: RawCall): Promise<RawAnswer> => {
-    const answer = await stand.call(call);
+    const answer = await target.call(call);
     const text = `${JSON.stringify(answer.headers)}\n${answer.text}`;
     area.searched(`the answer to ${what}`, secrets.findIn(text));
     return answer;
@@ -88,14 +88,14 @@ export async function attackFaces(
     );
   }
   for (const turnId of house.turnIds) await attackTurn(named(turnId), thief.ownConversation, compare);
-  await repeatRequests(stand, house, thief.key, area);
+  await repeatRequests(target, house, thief.key, area);
 
   const after = await house.describe().catch((error: unknown) => String(error));
   area.attempt("all of it together changes something of the house", after === before);
-  const own = await stand.call({ path: `/v1/conversations/${thief.ownConversation}`, key: thief.key });
+  const own = await target.call({ path: `/v1/conversations/${thief.ownConversation}`, key: thief.key });
   area.control("the thief reads a conversation of its own", own.status === 200, own.text);
   for (const id of house.ids) {
-    const answer = await stand.call({ path: `/v1/conversations/conv_${id}/items`, key: house.key });
+    const answer = await target.call({ path: `/v1/conversations/conv_${id}/items`, key: house.key });
     area.control(`the owner lists the items of ${id}`, answer.status === 200, answer.text);
   }
 }
@@ -141,7 +141,7 @@ async function attackTurn(turn: Named, own: string, compare: Compare): Promise<v
 }
 
 /** Sends requests of the house again, marked as repetitions: the answer has to be the thief's own. */
-async function repeatRequests(stand: Stand, house: Household, key: string, area: Area): Promise<void> {
+async function repeatRequests(target: Target, house: Household, key: string, area: Area): Promise<void> {
   for (const [what, headers] of [
     ["a repetition", { "x-stainless-retry-count": "1" }],
     ["the same idempotency key", { "idempotency-key": "order-1" }],
@@ -149,7 +149,7 @@ async function repeatRequests(stand: Stand, house: Household, key: string, area:
     const call = posted("/v1/responses", { input: `the same words, with ${what}` }, headers);
     const ids = [];
     for (const each of [house.key, house.key, key]) {
-      const answer = await stand.call({ ...call, key: each });
+      const answer = await target.call({ ...call, key: each });
       ids.push((JSON.parse(answer.text) as { id?: string }).id);
     }
     const [first, again, thiefs] = ids;
@@ -159,7 +159,7 @@ async function repeatRequests(stand: Stand, house: Household, key: string, area:
       [house.key, first],
       [key, thiefs],
     ]) {
-      await stand.call({ method: "DELETE", path: `/v1/responses/${id}`, key: each });
+      await target.call({ method: "DELETE", path: `/v1/responses/${id}`, key: each });
     }
   }
 }

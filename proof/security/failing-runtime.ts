@@ -4,16 +4,16 @@ import { routeNames } from "../../packages/server/src/routes/route-calls.test-su
 import type { Area } from "./ledger.js";
 import { openAiRawCall, routeCall } from "./raw-call.js";
 import type { Secrets } from "./secrets.js";
-import { openStand } from "./stand.js";
+import { openTarget } from "./target.js";
 
 /**
  * Searches the answers and the log of a server whose runtime fails in every call with an error that quotes its
  * arguments, as drivers of databases do. Neither may pass that on.
  */
 export async function huntInFailures(area: Area, secrets: Secrets): Promise<void> {
-  const stand = await openStand();
+  const target = await openTarget();
   try {
-    const key = secrets.add("a Parley key", await stand.key("unlucky", ["admin"]));
+    const key = secrets.add("a Parley key", await target.key("unlucky", ["admin"]));
     const password = secrets.make("a password", "the password of the database");
     let broken = 0;
     const breakWith = (given: readonly unknown[]) => {
@@ -30,7 +30,7 @@ export async function huntInFailures(area: Area, secrets: Secrets): Promise<void
           };
         },
       });
-    const { runtime } = stand;
+    const { runtime } = target;
     const real = runtime.forOwner.bind(runtime);
     runtime.forOwner = (owner): OwnerRuntime => breakAll(real(owner));
     const calls = [
@@ -41,17 +41,17 @@ export async function huntInFailures(area: Area, secrets: Secrets): Promise<void
       const message = secrets.make("a message");
       const body = typeof call.body === "string" ? call.body.replace("hello", message) : undefined;
       const before = broken;
-      const answer = await stand.call({ ...call, body });
+      const answer = await target.call({ ...call, body });
       area.searched(`the answer to ${name}, broken`, secrets.findIn(answer.text));
       if (broken > before) area.attempt(`${name}, broken`, answer.status >= 500, `${answer.status}`);
     }
     area.control("verbs broke", broken > 30, `${broken}`);
-    area.searched("the log of what broke", secrets.findIn(stand.logs.join("")));
+    area.searched("the log of what broke", secrets.findIn(target.logs.join("")));
     area.control(
       "what broke was logged",
-      stand.logs.some((line) => line.includes("unexpected failure")),
+      target.logs.some((line) => line.includes("unexpected failure")),
     );
   } finally {
-    await stand.close();
+    await target.close();
   }
 }

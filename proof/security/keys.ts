@@ -9,7 +9,7 @@ import type { Area } from "./ledger.js";
 import { codeOf, openAiRawCall, type RawCall, routeCall, shapeOf } from "./raw-call.js";
 import type { Secrets } from "./secrets.js";
 import { within } from "./sockets.js";
-import { openStand, type Stand } from "./stand.js";
+import { openTarget, type Target } from "./target.js";
 
 interface ClosedRoute {
   readonly name: string;
@@ -36,21 +36,21 @@ const closed: readonly ClosedRoute[] = [
 ].filter(({ access }) => access !== "public");
 
 /** Tries invalid keys of every kind. None may open anything, and all answers must look alike. */
-export async function attackWithWrongKeys(stand: Stand, area: Area, secrets: Secrets): Promise<void> {
-  const good = secrets.add("a Parley key", await stand.key("keyholder", ["admin"]));
-  const revoked = secrets.add("a Parley key", await stand.key("keyholder", ["admin"]), "a revoked key");
-  const record = (await stand.runtime.keys.list()).find(({ hash }) => hash === hashSecret(revoked));
-  await stand.runtime.keys.remove(record?.id ?? "");
+export async function attackWithWrongKeys(target: Target, area: Area, secrets: Secrets): Promise<void> {
+  const good = secrets.add("a Parley key", await target.key("keyholder", ["admin"]));
+  const revoked = secrets.add("a Parley key", await target.key("keyholder", ["admin"]), "a revoked key");
+  const record = (await target.runtime.keys.list()).find(({ hash }) => hash === hashSecret(revoked));
+  await target.runtime.keys.remove(record?.id ?? "");
   const shapes = { Parley: new Map<string, string>(), OpenAI: new Map<string, string>() };
   for (const [kind, key] of Object.entries(wrongKeys(good, revoked))) {
     for (const { name, protocol, call } of closed) {
-      const answer = await stand.call({ ...call("keyholder-1"), ...bearing(key) });
+      const answer = await target.call({ ...call("keyholder-1"), ...bearing(key) });
       area.attempt(`${name} with ${kind}`, answer.status === 401, `${answer.status} ${answer.text}`);
       area.searched(`the refusal of ${kind}`, secrets.findIn(JSON.stringify(answer), ["a Parley key"]));
       // The answer must not reveal if a key never existed, was revoked or is malformed.
       if (isBearer(key)) shapes[protocol].set(shapeOf(answer, "keyholder-1"), `${kind} at ${name}`);
     }
-    const socket = await stand.socket({ headers: headersOf(bearing(key)) }).catch(() => undefined);
+    const socket = await target.socket({ headers: headersOf(bearing(key)) }).catch(() => undefined);
     const welcome = socket?.next("catalog").then(() => ({ code: 0 }));
     const ended =
       socket === undefined ? undefined : await within(Promise.race([socket.closed, welcome]), 5_000);
@@ -69,14 +69,14 @@ export async function attackWithWrongKeys(stand: Stand, area: Area, secrets: Sec
     for (const name of ["GET /me", "GET /conversations", "POST /chat", "GET /keys"] as const) {
       const call = routeCall(name, "keyholder-1");
       const path = place.query === undefined ? call.path : joinQuery(call.path, place.query);
-      const answer = await stand.call({ ...call, path, headers: { ...call.headers, ...place.headers } });
+      const answer = await target.call({ ...call, path, headers: { ...call.headers, ...place.headers } });
       // A request that another site's page may not send at all is refused before a key is read.
       const isForeignWrite = name === "POST /chat" && place.headers?.["sec-fetch-site"] !== undefined;
       const refusal = isForeignWrite ? 403 : 401;
       area.attempt(`${name} with the key ${place.what}`, answer.status === refusal, `${answer.status}`);
     }
   }
-  const honest = await stand.call({ path: "/me", key: good });
+  const honest = await target.call({ path: "/me", key: good });
   area.control("the right key", honest.status === 200, honest.text);
 }
 
@@ -154,23 +154,23 @@ const scoped: readonly { readonly scopes: readonly KeyScope[]; readonly refused:
 ];
 
 /** Tries keys without the needed scope, at every route and with every message that writes. */
-export async function attackWithNarrowKeys(stand: Stand, area: Area): Promise<void> {
+export async function attackWithNarrowKeys(target: Target, area: Area): Promise<void> {
   const owner = "narrow";
-  await stand.runtime.forOwner(owner).create({ id: "narrow-1" });
-  const before = JSON.stringify(await stand.runtime.forOwner(owner).meta("narrow-1"));
+  await target.runtime.forOwner(owner).create({ id: "narrow-1" });
+  const before = JSON.stringify(await target.runtime.forOwner(owner).meta("narrow-1"));
   for (const { scopes, refused } of scoped) {
-    const key = await stand.key(owner, scopes);
+    const key = await target.key(owner, scopes);
     const named = scopes.join(", ") || "no scope";
     for (const { name, access, call } of closed) {
       if (!refused.includes(access as KeyScope)) continue;
-      const answer = await stand.call(call("narrow-1", key));
+      const answer = await target.call(call("narrow-1", key));
       area.attempt(
         `${name} with ${named}`,
         codeOf(answer) === "forbidden",
         `${answer.status} ${answer.text}`,
       );
     }
-    const socket = await stand.socket({ key }).catch(() => undefined);
+    const socket = await target.socket({ key }).catch(() => undefined);
     if (scopes.length === 0) {
       area.attempt(`a socket with ${named}`, socket === undefined);
     } else if (socket !== undefined && refused.includes("write")) {
@@ -189,11 +189,11 @@ export async function attackWithNarrowKeys(stand: Stand, area: Area): Promise<vo
   }
   area.attempt(
     "something was written all the same",
-    JSON.stringify(await stand.runtime.forOwner(owner).meta("narrow-1")) === before,
+    JSON.stringify(await target.runtime.forOwner(owner).meta("narrow-1")) === before,
   );
-  const reads = await stand.call({
+  const reads = await target.call({
     path: "/conversations/narrow-1/meta",
-    key: await stand.key(owner, ["read"]),
+    key: await target.key(owner, ["read"]),
   });
   area.control("a key to read reads", reads.status === 200, reads.text);
 }
@@ -230,11 +230,11 @@ export async function guessKeys(area: Area, weak: boolean): Promise<void> {
     }),
   };
   for (const [where, callWith] of Object.entries(ways)) {
-    const stand = await openStand({ serve: { limits } });
+    const target = await openTarget({ serve: { limits } });
     try {
-      const right = await stand.key("rich");
+      const right = await target.key("rich");
       for (let index = 0; index < 2 * burst; index += 1) {
-        const answer = await stand.call(callWith(createKey({ owner: "rich" }).secret, index));
+        const answer = await target.call(callWith(createKey({ owner: "rich" }).secret, index));
         if (index < burst) area.control(`guess ${index} ${where} is read`, answer.status !== 429);
         else
           area.attempt(
@@ -243,10 +243,10 @@ export async function guessKeys(area: Area, weak: boolean): Promise<void> {
             `${answer.status}`,
           );
       }
-      const same = await stand.call({ path: "/me", key: right });
+      const same = await target.call({ path: "/me", key: right });
       area.control("the owner of a key still gets in", same.status === 200, same.text);
     } finally {
-      await stand.close();
+      await target.close();
     }
   }
 }

@@ -12,7 +12,7 @@ import type { Area } from "./ledger.js";
 import { addWebhook } from "./owners.js";
 import { type RawCall, routeCall } from "./raw-call.js";
 import type { SecretKind, Secrets } from "./secrets.js";
-import { callTools, type Stand } from "./stand.js";
+import { callTools, type Target } from "./target.js";
 
 const credentials: readonly SecretKind[] = [
   "a Parley key",
@@ -59,26 +59,26 @@ export function indiscreetTool(secrets: Secrets): Tool<{ note: string; breaks?: 
 
 /** Plants secrets wherever a client can put one, and searches for them wherever they must not be. */
 export async function huntLeaks(
-  stand: Stand,
+  target: Target,
   evil: EvilProvider,
   parts: { readonly spans: { text(): string }; readonly random: Random },
   area: Area,
   secrets: Secrets,
 ): Promise<void> {
-  const key = secrets.add("a Parley key", await stand.key("gossip", ["admin"]), "the caller's key");
-  const other = secrets.add("a Parley key", await stand.key("stranger"), "a stranger's key");
-  const stranger = await stand.socket({ key: other });
+  const key = secrets.add("a Parley key", await target.key("gossip", ["admin"]), "the caller's key");
+  const other = secrets.add("a Parley key", await target.key("stranger"), "a stranger's key");
+  const stranger = await target.socket({ key: other });
   await stranger.next("catalog");
-  const owner = await stand.socket({ key });
+  const owner = await target.socket({ key });
   await owner.next("catalog");
   const search = (where: string, text: string, kinds?: readonly SecretKind[]) =>
     area.searched(where, secrets.findIn(text, kinds));
 
-  await addWebhook(stand, "gossip", secrets);
-  const conversations = await talkToEvil(stand, evil, key, area, secrets);
-  await useTools(stand, key, secrets);
+  await addWebhook(target, "gossip", secrets);
+  const conversations = await talkToEvil(target, evil, key, area, secrets);
+  await useTools(target, key, secrets);
   for (const [what, call] of clumsyRequests(secrets, key)) {
-    const answer = await stand.call(call);
+    const answer = await target.call(call);
     area.attempt(what, answer.status >= 400, `${answer.status}`);
     // A caller may be shown what it typed by mistake, but not its credentials.
     search(`the answer to ${what}`, `${JSON.stringify(answer.headers)}${answer.text}`, credentials);
@@ -97,13 +97,13 @@ export async function huntLeaks(
     "/ready",
     "/me",
   ]) {
-    const answer = await stand.call({ path, key });
+    const answer = await target.call({ path, key });
     area.control(`GET ${path}`, answer.status === 200, `${answer.status}`);
     search(path, answer.text);
   }
   for (const path of ["/webhooks", "/webhooks/w1/deliveries"]) {
     // The caller that registered it is shown its address, and no signing secret.
-    const answer = await stand.call({ path, key });
+    const answer = await target.call({ path, key });
     area.control(`GET ${path}`, answer.status === 200, `${answer.status}`);
     search(
       path,
@@ -120,11 +120,11 @@ export async function huntLeaks(
       `/conversations/${id}/metrics`,
       `/conversations/${id}/last`,
     ]) {
-      search(path, (await stand.call({ path, key })).text, credentials);
+      search(path, (await target.call({ path, key })).text, credentials);
     }
-    for (const { turnId } of await stand.runtime.forOwner("gossip").metrics(id)) {
+    for (const { turnId } of await target.runtime.forOwner("gossip").metrics(id)) {
       const path = `/conversations/${id}/turns/${turnId}`;
-      search(path, (await stand.call({ path, key })).text, credentials);
+      search(path, (await target.call({ path, key })).text, credentials);
     }
   }
   stranger.send({ type: "ping" });
@@ -135,14 +135,14 @@ export async function huntLeaks(
   area.control("there are traces", parts.spans.text().includes("invoke_agent"));
   // Lines of streams are logged when these are over.
   await sleep(50);
-  search("the log", stand.logs.join(""));
-  area.control("there is a log", stand.logs.length > 100, `${stand.logs.length} lines`);
+  search("the log", target.logs.join(""));
+  area.control("there is a log", target.logs.length > 100, `${target.logs.length} lines`);
   for (const socket of [stranger, owner]) socket.raw.terminate();
 }
 
 /** Runs turns that fail in every way, at a provider that repeats everything it was sent. */
 async function talkToEvil(
-  stand: Stand,
+  target: Target,
   evil: EvilProvider,
   key: string,
   area: Area,
@@ -152,7 +152,7 @@ async function talkToEvil(
   for (const { name } of evil.models) {
     const id = `gossip-${name.replace("/", "-")}`;
     ids.push(id);
-    await stand.call({
+    await target.call({
       method: "POST",
       path: "/conversations",
       key,
@@ -160,7 +160,7 @@ async function talkToEvil(
       body: JSON.stringify({ id, model: name, instructions: secrets.make("instructions") }),
     });
     for (const failure of failures) {
-      const answer = await stand.call({
+      const answer = await target.call({
         method: "POST",
         path: "/chat",
         key,
@@ -180,10 +180,10 @@ async function talkToEvil(
   return ids;
 }
 
-async function useTools(stand: Stand, key: string, secrets: Secrets): Promise<void> {
+async function useTools(target: Target, key: string, secrets: Secrets): Promise<void> {
   for (const breaks of [false, true]) {
     const note = secrets.make("a tool's input");
-    await stand.call({
+    await target.call({
       method: "POST",
       path: "/chat",
       key,

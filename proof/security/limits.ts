@@ -8,7 +8,7 @@ import type { TestSocket } from "../../packages/server/src/test-server.test-supp
 import type { Area } from "./ledger.js";
 import { codeOf, type RawAnswer } from "./raw-call.js";
 import { within } from "./sockets.js";
-import { callTools, openStand, type Stand } from "./stand.js";
+import { callTools, openTarget, type Target } from "./target.js";
 
 /** Small enough to be exceeded in a moment. */
 export const tightLimits: {
@@ -45,14 +45,14 @@ export const chatter: Tool<{ bytes: number }> = {
 };
 
 /** Exceeds every bound by a little: each has to be refused by its name, and the server has to continue. */
-export async function passLimits(stand: Stand, area: Area): Promise<void> {
-  const key = await stand.key("greedy");
+export async function passLimits(target: Target, area: Area): Promise<void> {
+  const key = await target.key("greedy");
   const post = (path: string, body: string, headers: Record<string, string> = json) =>
-    stand.call({ method: "POST", path, key, headers, body });
+    target.call({ method: "POST", path, key, headers, body });
   const expectCode = (what: string, answer: RawAnswer, code: ErrorCode) =>
     area.attempt(what, codeOf(answer) === code, `${answer.status} ${answer.text}`);
 
-  await passBodies(stand, key, area);
+  await passBodies(target, key, area);
   const long = "m".repeat(1_600);
   for (const [path, body] of longMessages(long)) {
     expectCode(`a message that is too long at ${path}`, await post(path, JSON.stringify(body)), "too_large");
@@ -63,22 +63,22 @@ export async function passLimits(stand: Stand, area: Area): Promise<void> {
   ] as const) {
     expectCode(what, await post("/conversations", body), "invalid_request");
   }
-  const me = stand.runtime.forOwner("greedy");
+  const me = target.runtime.forOwner("greedy");
   for (const message of ["one", "two"]) {
     await me.send({ conversationId: "greedy-1", message });
     await me.last("greedy-1");
   }
-  const page = await stand.call({ path: "/conversations/greedy-1?limit=1000", key });
+  const page = await target.call({ path: "/conversations/greedy-1?limit=1000", key });
   const { chunks = [] } = JSON.parse(page.text) as { chunks?: unknown[] };
   area.attempt("a page of 1,000 where 2 are the most", chunks.length === 2, `${chunks.length}`);
-  const huge = await stand.call({ path: "/me", key, headers: { "x-filler": "f".repeat(20_000) } });
+  const huge = await target.call({ path: "/me", key, headers: { "x-filler": "f".repeat(20_000) } });
   area.attempt("headers that are too large", huge.status === 431 || huge.status === 0, `${huge.status}`);
 
-  await passQueue(stand, key, area);
-  await passTurns(stand, key, area);
-  await passSockets(stand, area);
-  await passTools(stand, area);
-  const after = await stand.call({ path: "/me", key });
+  await passQueue(target, key, area);
+  await passTurns(target, key, area);
+  await passSockets(target, area);
+  await passTools(target, area);
+  const after = await target.call({ path: "/me", key });
   area.control("the server still answers", after.status === 200, after.text);
 }
 
@@ -96,7 +96,7 @@ function longMessages(text: string): readonly (readonly [path: string, body: obj
   ];
 }
 
-async function passBodies(stand: Stand, key: string, area: Area): Promise<void> {
+async function passBodies(target: Target, key: string, area: Area): Promise<void> {
   const big = `{"id":"big","title":"${"t".repeat(4_000)}"}`;
   const lines = "\n".repeat(9_000);
   for (const [path, content, type] of [
@@ -108,7 +108,7 @@ async function passBodies(stand: Stand, key: string, area: Area): Promise<void> 
     ["/v1/chat/completions", big, "application/json"],
     ["/import", lines, "application/x-ndjson"],
   ] as const) {
-    const declared = await stand.call({
+    const declared = await target.call({
       method: "POST",
       path,
       key,
@@ -116,7 +116,7 @@ async function passBodies(stand: Stand, key: string, area: Area): Promise<void> 
       body: content,
     });
     area.attempt(`${path} with a large body`, codeOf(declared) === "too_large", `${declared.status}`);
-    const chunked = await fetch(stand.url + path, {
+    const chunked = await fetch(target.url + path, {
       method: "POST",
       headers: { "content-type": type, authorization: `Bearer ${key}` },
       body: WebStream.from(pieces(content)),
@@ -134,9 +134,9 @@ function* pieces(content: string): Generator<Uint8Array> {
   }
 }
 
-async function passQueue(stand: Stand, key: string, area: Area): Promise<void> {
+async function passQueue(target: Target, key: string, area: Area): Promise<void> {
   const add = (index: number) =>
-    stand.call({
+    target.call({
       method: "POST",
       path: "/conversations/greedy-queue/queue",
       key,
@@ -153,9 +153,9 @@ async function passQueue(stand: Stand, key: string, area: Area): Promise<void> {
   }
 }
 
-async function passTurns(stand: Stand, key: string, area: Area): Promise<void> {
+async function passTurns(target: Target, key: string, area: Area): Promise<void> {
   const open = (owner: string, id: string) =>
-    stand.runtime
+    target.runtime
       .forOwner(owner)
       .send({ conversationId: id, message: "wait" })
       .then(
@@ -176,7 +176,7 @@ async function passTurns(stand: Stand, key: string, area: Area): Promise<void> {
     ["/v1/chat/completions", { messages: [{ role: "user", content: "wait" }], stream: true }],
   ] as const) {
     const call = { method: "POST", path, key, headers: json, body: JSON.stringify(body), patienceMs: 1_000 };
-    const answer = await stand.call(call);
+    const answer = await target.call(call);
     area.attempt(
       `${path} with ${JSON.stringify(body)} beside two turns of its owner`,
       codeOf(answer) === "limit_exceeded",
@@ -186,14 +186,14 @@ async function passTurns(stand: Stand, key: string, area: Area): Promise<void> {
   area.control("a turn of another owner", (await open("other", "other-1")) === "taken");
   const outcome = await open("third", "third-1");
   area.attempt("a fourth turn of this node", outcome === "limit_exceeded", outcome);
-  stand.gate.open();
+  target.gate.open();
 }
 
-async function passSockets(stand: Stand, area: Area): Promise<void> {
-  const key = await stand.key("social");
-  const me = stand.runtime.forOwner("social");
+async function passSockets(target: Target, area: Area): Promise<void> {
+  const key = await target.key("social");
+  const me = target.runtime.forOwner("social");
   for (let index = 0; index < 6; index += 1) await me.create({ id: `social-${index}` });
-  const socket = await stand.socket({ key });
+  const socket = await target.socket({ key });
   await socket.next("catalog");
   for (let index = 0; index < 6; index += 1) {
     socket.send({ type: "chat.subscribe", conversationId: `social-${index}`, cursor: "0" });
@@ -217,13 +217,13 @@ async function passSockets(stand: Stand, area: Area): Promise<void> {
 
   const more: TestSocket[] = [];
   for (let index = 2; index < 8; index += 1) {
-    const opened = await stand.socket({ key }).catch(() => undefined);
+    const opened = await target.socket({ key }).catch(() => undefined);
     const isOpen = opened !== undefined && (await within(opened.next("catalog"), 3_000)) !== undefined;
     if (opened !== undefined) more.push(opened);
     if (index <= 4) area.control(`connection ${index}`, isOpen);
     else area.attempt(`connection ${index} of 4`, !isOpen);
   }
-  const stream = await stand.call({ path: "/conversations/social-0/events", key });
+  const stream = await target.call({ path: "/conversations/social-0/events", key });
   area.attempt("an event stream beside 4 sockets", codeOf(stream) === "limit_exceeded", `${stream.status}`);
   const said = { role: "user", content: "hello" };
   for (const [path, body] of [
@@ -238,7 +238,7 @@ async function passSockets(stand: Stand, area: Area): Promise<void> {
     ["/v1/chat/completions", { messages: [said], stream: true }],
   ] as const) {
     const call = { method: "POST", path, key, headers: json, body: JSON.stringify(body) };
-    const answer = await stand.call(call);
+    const answer = await target.call(call);
     area.attempt(
       `${path} with ${JSON.stringify(body)} beside 4 sockets`,
       codeOf(answer) === "limit_exceeded",
@@ -248,7 +248,7 @@ async function passSockets(stand: Stand, area: Area): Promise<void> {
   for (const each of more) each.raw.terminate();
 
   for (const size of [6_001, 60_000]) {
-    const fat = await stand.socket({ key: await stand.key("fat") });
+    const fat = await target.socket({ key: await target.key("fat") });
     await fat.next("catalog");
     fat.send(`{"type":"ping","filler":"${"f".repeat(size)}"}`);
     const closed = await within(Promise.race([fat.closed, nextOf(fat, "pong")]), 3_000);
@@ -272,8 +272,8 @@ async function nextOf(socket: TestSocket, type: string): Promise<TestSocket["mes
   return undefined;
 }
 
-async function passTools(stand: Stand, area: Area): Promise<void> {
-  const me = stand.runtime.forOwner("loud");
+async function passTools(target: Target, area: Area): Promise<void> {
+  const me = target.runtime.forOwner("loud");
   await me.send({
     conversationId: "loud-1",
     message: callTools([{ tool: "chatter", input: { bytes: 1_400_000 } }]),
@@ -288,11 +288,11 @@ async function passTools(stand: Stand, area: Area): Promise<void> {
 export async function passRates(area: Area, weak: boolean): Promise<void> {
   const burst = 30;
   const limits = weak ? defaultServerLimits : { requestsPerSecond: 0.001, requestBurst: burst };
-  const stand = await openStand({ serve: { limits } });
+  const target = await openTarget({ serve: { limits } });
   try {
-    const [key, other] = [await stand.key("fast"), await stand.key("calm")];
+    const [key, other] = [await target.key("fast"), await target.key("calm")];
     for (let index = 0; index < 2 * burst; index += 1) {
-      const answer = await stand.call({ path: "/me", key });
+      const answer = await target.call({ path: "/me", key });
       if (index < burst) area.control(`request ${index}`, answer.status === 200, answer.text);
       else {
         const isRefused = codeOf(answer) === "rate_limited" && answer.headers["retry-after"] !== undefined;
@@ -300,12 +300,12 @@ export async function passRates(area: Area, weak: boolean): Promise<void> {
       }
     }
     for (const path of ["/api/chat/any/messages", "/v1/models"]) {
-      const answer = await stand.call({ path, key });
+      const answer = await target.call({ path, key });
       area.attempt(`${path} beyond ${burst}`, answer.status === 429, `${answer.status}`);
     }
-    const calm = await stand.call({ path: "/me", key: other });
+    const calm = await target.call({ path: "/me", key: other });
     area.control("another key is not held off", calm.status === 200, calm.text);
-    const socket = await stand.socket({ key: other });
+    const socket = await target.socket({ key: other });
     await socket.next("catalog");
     for (let index = 0; index < 2 * burst; index += 1) socket.send({ type: "ping" });
     for (let waited = 0; waited < 600 && socket.messages.length < 2 * burst; waited += 1) await sleep(5);
@@ -317,6 +317,6 @@ export async function passRates(area: Area, weak: boolean): Promise<void> {
     }
     socket.raw.terminate();
   } finally {
-    await stand.close();
+    await target.close();
   }
 }

@@ -2,7 +2,7 @@ import { type CalledRoute, routeNames } from "../../packages/server/src/routes/r
 import type { Area } from "./ledger.js";
 import { type RawCall, routeCall, shapeOf } from "./raw-call.js";
 import type { Secrets } from "./secrets.js";
-import type { Stand } from "./stand.js";
+import type { Target } from "./target.js";
 
 /** A victim's conversations, in every state that one can be in. */
 export interface Household {
@@ -19,8 +19,8 @@ export interface Household {
 /**
  * Fills an owner's house: idle, busy with a queue, closed, compacted with its archive, and a fork. Secrets everywhere.
  */
-export async function moveIn(stand: Stand, owner: string, secrets: Secrets): Promise<Household> {
-  const me = stand.runtime.forOwner(owner);
+export async function moveIn(target: Target, owner: string, secrets: Secrets): Promise<Household> {
+  const me = target.runtime.forOwner(owner);
   const say = async (conversationId: string, count = 1) => {
     for (let turn = 0; turn < count; turn += 1) {
       await me.send({ conversationId, message: secrets.make("a message") });
@@ -46,14 +46,14 @@ export async function moveIn(stand: Stand, owner: string, secrets: Secrets): Pro
     const message = secrets.make("a message");
     await me.queue.add({ conversationId: id("busy"), messageId, message, mode: "queue" });
   }
-  await addWebhook(stand, owner, secrets);
+  await addWebhook(target, owner, secrets);
   const ids = ["idle", "closed", "compacted", "fork", "busy"].map(id);
   const details = await Promise.all(ids.map((each) => me.meta(each)));
   const active = details.flatMap(({ activeTurn }) => (activeTurn === undefined ? [] : [activeTurn.turnId]));
   const metrics = await me.metrics(id("idle"));
   return {
     owner,
-    key: await stand.key(owner),
+    key: await target.key(owner),
     ids: [...ids, archive],
     turnIds: [...active, ...metrics.map(({ turnId }) => turnId)],
     queuedIds,
@@ -77,9 +77,9 @@ export async function moveIn(stand: Stand, owner: string, secrets: Secrets): Pro
 }
 
 /** Registers the endpoint that the calls of all routes name, with an address that holds a token. */
-export async function addWebhook(stand: Stand, owner: string, secrets: Secrets): Promise<void> {
+export async function addWebhook(target: Target, owner: string, secrets: Secrets): Promise<void> {
   const token = secrets.make("a webhook's address");
-  const { secret = "" } = await stand.runtime
+  const { secret = "" } = await target.runtime
     .forOwner(owner)
     .webhooks.add({ id: "w1", url: `https://hooks.example/${token}` });
   secrets.add("a webhook's secret", secret);
@@ -114,7 +114,7 @@ const operators = new Set<CalledRoute>([
  * id, to the byte, and nothing of the house may be in any answer.
  */
 export async function attackByHttp(
-  stand: Stand,
+  target: Target,
   house: Household,
   thief: { readonly key: string; readonly ownConversation: string },
   area: Area,
@@ -122,7 +122,7 @@ export async function attackByHttp(
 ): Promise<void> {
   const before = await house.describe();
   const send = async (what: string, call: RawCall) => {
-    const answer = await stand.call(call);
+    const answer = await target.call(call);
     area.searched(
       `the answer to ${what}`,
       secrets.findIn(`${JSON.stringify(answer.headers)}\n${answer.text}`),
@@ -131,7 +131,7 @@ export async function attackByHttp(
   };
 
   // An endpoint of another owner is as unknown as any, even to an admin.
-  const admin = await stand.key("another-admin", ["admin"]);
+  const admin = await target.key("another-admin", ["admin"]);
   for (const name of routeNames.filter((each) => each.includes(" /webhooks"))) {
     const call = routeCall(name, "none", admin);
     const own = await send(`${name} on another's webhook`, call);
@@ -167,7 +167,7 @@ export async function attackByHttp(
       const isSame = theirs.status === nobodys.status && isMade(theirs.text) === isMade(nobodys.text);
       area.attempt(`${name} with ${victim}`, isSame, `${theirs.status} ${theirs.text}`);
       for (const id of [victim, unknown]) {
-        await stand.call({ method: "DELETE", path: `/conversations/${id}`, key: thief.key });
+        await target.call({ method: "DELETE", path: `/conversations/${id}`, key: thief.key });
       }
     }
   }
@@ -176,7 +176,7 @@ export async function attackByHttp(
     const answer = await send(what, { ...call, key: thief.key });
     area.attempt(what, isRefused(answer.text, answer.status), `${answer.status} ${answer.text}`);
     if (madeId === undefined) continue;
-    await stand.call({ method: "DELETE", path: `/conversations/${madeId}`, key: thief.key });
+    await target.call({ method: "DELETE", path: `/conversations/${madeId}`, key: thief.key });
   }
   for (const name of routeNames.filter((each) => !each.includes("/:id") && !making.has(each))) {
     const answer = await send(name, routeCall(name, unknownLike(house.ids[0] ?? ""), thief.key));
@@ -190,10 +190,10 @@ export async function attackByHttp(
     after === before,
     "the house is not as it was",
   );
-  const own = await stand.call({ path: `/conversations/${thief.ownConversation}/meta`, key: thief.key });
+  const own = await target.call({ path: `/conversations/${thief.ownConversation}/meta`, key: thief.key });
   area.control("the thief reads a conversation of its own", own.status === 200, own.text);
   for (const id of house.ids) {
-    const answer = await stand.call({ path: `/conversations/${id}/meta`, key: house.key });
+    const answer = await target.call({ path: `/conversations/${id}/meta`, key: house.key });
     area.control(`the owner reads ${id}`, answer.status === 200, answer.text);
   }
 }

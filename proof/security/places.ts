@@ -3,7 +3,7 @@ import { isParleyError } from "@parley/core/errors";
 import { serve } from "@parley/server";
 import type { Area } from "./ledger.js";
 import type { RawCall } from "./raw-call.js";
-import type { Stand } from "./stand.js";
+import type { Target } from "./target.js";
 
 /** The configured name and page of the server of this matrix. */
 export const knownHost = "parley.example";
@@ -106,14 +106,14 @@ function posted(path: string, headers: Record<string, string>, body: object): Ra
 /**
  * Tries everything that a page elsewhere could make a browser send to a server that requires no key from this machine.
  */
-export async function attackFromElsewhere(stand: Stand, area: Area): Promise<void> {
-  const own = new URL(stand.url).host;
-  await stand.runtime.forOwner("local").create({ id: "there" });
+export async function attackFromElsewhere(target: Target, area: Area): Promise<void> {
+  const own = new URL(target.url).host;
+  await target.runtime.forOwner("local").create({ id: "there" });
   for (const host of foreignHosts) {
     for (const kind of allKinds) {
       for (const origin of [undefined, `http://${host}`]) {
         const headers = { host, ...(origin === undefined ? {} : { origin }) };
-        const { status, headers: got } = await stand.call(callOfKind(kind, headers));
+        const { status, headers: got } = await target.call(callOfKind(kind, headers));
         const isRefused = status >= 400 && got["access-control-allow-origin"] === undefined;
         area.attempt(`a ${kind} to the host "${host}"`, isRefused, `${status}`);
       }
@@ -123,7 +123,7 @@ export async function attackFromElsewhere(stand: Stand, area: Area): Promise<voi
     for (const site of [undefined, "cross-site", "same-site", "none"]) {
       for (const kind of allKinds) {
         const headers = { host: own, origin, ...(site === undefined ? {} : { "sec-fetch-site": site }) };
-        const { status, headers: got } = await stand.call(callOfKind(kind, headers));
+        const { status, headers: got } = await target.call(callOfKind(kind, headers));
         const isReadable = got["access-control-allow-origin"] !== undefined;
         // A browser withholds what a page may not read; effects and open connections must not even begin.
         const mayAnswer = /read$|^preflight$|^stream$/.test(kind);
@@ -136,19 +136,19 @@ export async function attackFromElsewhere(stand: Stand, area: Area): Promise<voi
     for (const kind of allKinds.filter((each) => each !== "preflight")) {
       for (const mode of ["no-cors", "cors", "websocket"]) {
         const headers = { host: own, "sec-fetch-site": site, "sec-fetch-mode": mode };
-        const { status } = await stand.call(callOfKind(kind, headers));
+        const { status } = await target.call(callOfKind(kind, headers));
         area.attempt(`a ${kind} without an origin, ${site}, ${mode}`, status >= 400, `${status}`);
       }
     }
   }
-  const { conversations } = await stand.runtime.forOwner("local").list({ withResponses: true });
+  const { conversations } = await target.runtime.forOwner("local").list({ withResponses: true });
   const written = conversations.filter(({ id }) => id !== "there");
   area.attempt("something was written", written.length === 0, written.map(({ id }) => id).join());
-  await serveHonestPages(stand, area, own);
+  await serveHonestPages(target, area, own);
 }
 
-async function serveHonestPages(stand: Stand, area: Area, own: string): Promise<void> {
-  const port = new URL(stand.url).port;
+async function serveHonestPages(target: Target, area: Area, own: string): Promise<void> {
+  const port = new URL(target.url).port;
   const honest: Record<string, string>[] = [
     { host: own },
     { host: `localhost:${port}`, origin: `http://localhost:${port}`, "sec-fetch-site": "same-origin" },
@@ -157,7 +157,7 @@ async function serveHonestPages(stand: Stand, area: Area, own: string): Promise<
   ];
   for (const headers of honest) {
     for (const kind of allKinds) {
-      const { status, headers: got } = await stand.call(callOfKind(kind, headers));
+      const { status, headers: got } = await target.call(callOfKind(kind, headers));
       const wanted = kind === "preflight" ? 204 : kind === "socket" ? 101 : 200;
       area.control(`a ${kind} with ${JSON.stringify(headers)}`, status === wanted, `${status}`);
       if (headers.origin === knownOrigin && kind !== "socket") {
@@ -168,8 +168,8 @@ async function serveHonestPages(stand: Stand, area: Area, own: string): Promise<
 }
 
 /** Without keys only this machine may call: not a caller through a proxy on it, or by another of its names. */
-export async function attackThroughProxy(stand: Stand, area: Area): Promise<void> {
-  const host = new URL(stand.url).host;
+export async function attackThroughProxy(target: Target, area: Area): Promise<void> {
+  const host = new URL(target.url).host;
   for (const headers of [
     { forwarded: "for=203.0.113.7" },
     { "x-forwarded-for": "203.0.113.7" },
@@ -182,23 +182,23 @@ export async function attackThroughProxy(stand: Stand, area: Area): Promise<void
     { host: "192.0.2.7" },
   ]) {
     for (const kind of allKinds.filter((each) => each !== "preflight" && each !== "socket")) {
-      const { status } = await stand.call(callOfKind(kind, { host, ...headers }));
+      const { status } = await target.call(callOfKind(kind, { host, ...headers }));
       area.attempt(`a ${kind} passed on with ${JSON.stringify(headers)}`, status === 401, `${status}`);
     }
   }
-  const own = await stand.call(callOfKind("read", { host }));
+  const own = await target.call(callOfKind("read", { host }));
   area.control("this machine itself", own.status === 200, own.text);
 }
 
 /** Tries to listen where other machines reach it, while no key would be required. */
-export async function attackByListening(stand: Stand, area: Area): Promise<void> {
+export async function attackByListening(target: Target, area: Area): Promise<void> {
   const outside = Object.values(networkInterfaces())
     .flatMap((all) => all ?? [])
     .filter(({ internal, address }) => !internal && !address.startsWith("fe80"))
     .map(({ address }) => address);
   for (const host of ["0.0.0.0", "::", "", "[::]", ...outside]) {
     for (const auth of ["auto", "open"] as const) {
-      const outcome = await serve(stand.runtime, { host, port: 0, auth }).catch((error: unknown) => error);
+      const outcome = await serve(target.runtime, { host, port: 0, auth }).catch((error: unknown) => error);
       const isRefused = isParleyError(outcome) && outcome.code === "invalid_request";
       area.attempt(`listen on "${host}" with auth "${auth}"`, isRefused, String(outcome));
       if (!(outcome instanceof Error)) await (outcome as { close(): Promise<void> }).close();

@@ -4,7 +4,7 @@ import type { TestSocket } from "../../packages/server/src/test-server.test-supp
 import type { Area } from "./ledger.js";
 import { type Household, unknownLike } from "./owners.js";
 import type { Secrets } from "./secrets.js";
-import type { Stand } from "./stand.js";
+import type { Target } from "./target.js";
 
 type MessageType = WsClientMessage["type"];
 type Refusal = Extract<WsServerMessage, { type: "chat.error" | "error" }>;
@@ -46,7 +46,7 @@ const messageTypes = Object.keys(messages) as MessageType[];
 
 /** Sends every message that a socket accepts as another owner, about every conversation of the house. */
 export async function attackBySocket(
-  stand: Stand,
+  target: Target,
   house: Household,
   thief: { readonly key: string; readonly patienceMs?: number },
   area: Area,
@@ -54,7 +54,7 @@ export async function attackBySocket(
 ): Promise<void> {
   const before = await house.describe();
   const { patienceMs = 10_000 } = thief;
-  const socket = await stand.socket({ key: thief.key });
+  const socket = await target.socket({ key: thief.key });
   await socket.next("catalog");
   for (const victim of house.ids) {
     const unknown = unknownLike(victim);
@@ -63,7 +63,7 @@ export async function attackBySocket(
         const what = `${type} on ${victim}`;
         // A client that creates a conversation follows it: on a socket of its own, so that no other one receives its
         // removal.
-        const maker = making.has(type) ? await stand.socket({ key: thief.key }) : undefined;
+        const maker = making.has(type) ? await target.socket({ key: thief.key }) : undefined;
         await maker?.next("catalog");
         const refusal = await sendAndRead(
           maker ?? socket,
@@ -74,7 +74,7 @@ export async function attackBySocket(
         if (silent.has(type)) area.attempt(what, refusal === undefined, JSON.stringify(refusal));
         else if (making.has(type)) {
           area.attempt(what, refusal === undefined, JSON.stringify(refusal));
-          await stand.call({ method: "DELETE", path: `/conversations/${victim}`, key: thief.key });
+          await target.call({ method: "DELETE", path: `/conversations/${victim}`, key: thief.key });
         } else {
           const other = messages[type](unknown)[index];
           const nobodys = other === undefined ? undefined : await sendAndRead(socket, other, patienceMs);
@@ -93,11 +93,11 @@ export async function attackBySocket(
     (await house.describe().catch((error: unknown) => String(error))) === before,
     "the house is not as it was",
   );
-  await eavesdrop(stand, house, socket, area);
+  await eavesdrop(target, house, socket, area);
   area.searched("what the thief's socket received", secrets.findIn(JSON.stringify(socket.messages)));
   socket.raw.terminate();
 
-  const honest = await stand.socket({ key: house.key });
+  const honest = await target.socket({ key: house.key });
   honest.send({ type: "chat.subscribe", conversationId: house.ids[0], cursor: "0" });
   const chunks = await within(honest.next("chat.chunks"), 10_000);
   area.control("the owner follows", chunks !== undefined);
@@ -105,9 +105,9 @@ export async function attackBySocket(
 }
 
 /** Checks that a socket of another owner receives nothing of what the owner does. */
-async function eavesdrop(stand: Stand, house: Household, thief: TestSocket, area: Area): Promise<void> {
-  const me = stand.runtime.forOwner(house.owner);
-  const own = await stand.socket({ key: house.key });
+async function eavesdrop(target: Target, house: Household, thief: TestSocket, area: Area): Promise<void> {
+  const me = target.runtime.forOwner(house.owner);
+  const own = await target.socket({ key: house.key });
   await own.next("catalog");
   const from = thief.messages.length;
   const id = `${house.owner}-noise`;

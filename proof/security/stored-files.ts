@@ -6,7 +6,7 @@ import type { FileAddress, UploadInfo } from "@parley/wire";
 import type { Area } from "./ledger.js";
 import { codeOf, type RawAnswer, type RawCall, shapeOf } from "./raw-call.js";
 import type { Secrets } from "./secrets.js";
-import { openStand, type Stand } from "./stand.js";
+import { openTarget, type Target } from "./target.js";
 
 const victim = "ann";
 const conversationId = "ann-files";
@@ -26,20 +26,20 @@ interface Files {
  * files, and signatures are not checked.
  */
 export async function attackStoredFiles(area: Area, secrets: Secrets, weak: boolean): Promise<void> {
-  const stand = await openStand(weak ? { weaken: withoutOwners } : {});
+  const target = await openTarget(weak ? { weaken: withoutOwners } : {});
   try {
-    const files = await store(stand, secrets);
-    const thief = await stand.key("bob", ["read", "write"]);
-    await attackByRoute(stand, files, { thief, area, secrets });
-    await attackByHash(stand, files, { thief, area, secrets });
-    await attackAddresses(stand, files, { thief, area, secrets });
+    const files = await store(target, secrets);
+    const thief = await target.key("bob", ["read", "write"]);
+    await attackByRoute(target, files, { thief, area, secrets });
+    await attackByHash(target, files, { thief, area, secrets });
+    await attackAddresses(target, files, { thief, area, secrets });
     if (weak) return;
-    await attackBrowsers(stand, area);
-    await attackWithNarrowKeys(stand, files, area);
-    await attackWithBodies(stand, files.key, area);
-    area.searched("the log", secrets.findIn(stand.logs.join(""), ["a file"]));
+    await attackBrowsers(target, area);
+    await attackWithNarrowKeys(target, files, area);
+    await attackWithBodies(target, files.key, area);
+    area.searched("the log", secrets.findIn(target.logs.join(""), ["a file"]));
   } finally {
-    await stand.close();
+    await target.close();
   }
 }
 
@@ -62,8 +62,8 @@ function uploadCall(key: string, body: string | Uint8Array, name: string, header
   return { method: "POST", path: `/files?name=${encodeURIComponent(name)}`, key, body, headers };
 }
 
-async function upload(stand: Stand, key: string, body: string | Uint8Array, name = "a.txt") {
-  const answer = await stand.call(uploadCall(key, body, name));
+async function upload(target: Target, key: string, body: string | Uint8Array, name = "a.txt") {
+  const answer = await target.call(uploadCall(key, body, name));
   if (answer.status !== 201) throw new Error(`no upload: ${answer.status} ${answer.text}`);
   return JSON.parse(answer.text) as UploadInfo;
 }
@@ -78,22 +78,22 @@ function chatCall(key: string, conversation: string, part: object): RawCall {
   };
 }
 
-async function store(stand: Stand, secrets: Secrets): Promise<Files> {
-  const key = await stand.key(victim);
+async function store(target: Target, secrets: Secrets): Promise<Files> {
+  const key = await target.key(victim);
   const content = secrets.make("a file");
-  const sent = await upload(stand, key, content);
-  const answer = await stand.call(chatCall(key, conversationId, { type: "file", uploadId: sent.id }));
+  const sent = await upload(target, key, content);
+  const answer = await target.call(chatCall(key, conversationId, { type: "file", uploadId: sent.id }));
   if (answer.status !== 200) throw new Error(`not sent: ${answer.status} ${answer.text}`);
-  return { key, sent, content, unsent: await upload(stand, key, secrets.make("a file"), "b.txt") };
+  return { key, sent, content, unsent: await upload(target, key, secrets.make("a file"), "b.txt") };
 }
 
 /** Checks that another owner's files are as unknown as ones that do not exist, to the byte. */
 async function attackByRoute(
-  stand: Stand,
+  target: Target,
   { key, sent, unsent, content }: Files,
   { thief, area, secrets }: Attack,
 ): Promise<void> {
-  const own = await stand.call({ path: `/conversations/${conversationId}/files/2`, key });
+  const own = await target.call({ path: `/conversations/${conversationId}/files/2`, key });
   area.control("the owner reads the file of a message", own.text === content, own.text);
   const places = (id: string, conversation: string) => [
     { path: `/files/${id}` },
@@ -113,21 +113,21 @@ async function attackByRoute(
     const nobodys = places(unknownUpload, "no-conversation");
     for (const [index, call] of theirs.entries()) {
       const what = `${call.method ?? "GET"} ${call.path.replace(id, ":id")}`;
-      const answer = await stand.call({ ...call, key: thief });
+      const answer = await target.call({ ...call, key: thief });
       area.searched(
         `the answer to ${what}`,
         secrets.findIn(`${JSON.stringify(answer.headers)}\n${answer.text}`),
       );
-      const unknown = await stand.call({ ...(nobodys[index] ?? call), key: thief });
+      const unknown = await target.call({ ...(nobodys[index] ?? call), key: thief });
       const isSame =
         shapeOf(answer, id).replaceAll(conversationId, "<c>") ===
         shapeOf(unknown, unknownUpload).replaceAll("no-conversation", "<c>");
       area.attempt(`${what} of another owner`, isSame, `${answer.status} ${answer.text}`);
-      const nameless = await stand.call(call.key === undefined ? call : { ...call, key: undefined });
+      const nameless = await target.call(call.key === undefined ? call : { ...call, key: undefined });
       area.attempt(`${what} without a key`, nameless.status === 401, `${nameless.status}`);
     }
   }
-  const still = await stand.call({ path: `/files/${unsent.id}`, key });
+  const still = await target.call({ path: `/files/${unsent.id}`, key });
   area.control("the upload is still there", still.status === 200, `${still.status}`);
 }
 
@@ -135,7 +135,7 @@ async function attackByRoute(
  * Checks that a hash that was learned elsewhere opens nothing, and does not even reveal if another owner has the
  * bytes.
  */
-async function attackByHash(stand: Stand, files: Files, { thief, area, secrets }: Attack): Promise<void> {
+async function attackByHash(target: Target, files: Files, { thief, area, secrets }: Attack): Promise<void> {
   const { hash } = files.sent;
   const nobodys = createHash("sha256").update("nobody has this").digest("hex");
   const importing = (named: string): RawCall => ({
@@ -155,9 +155,9 @@ async function attackByHash(stand: Stand, files: Files, { thief, area, secrets }
     ["POST /import with a hash", importing],
   ];
   for (const [what, make] of pairs) {
-    const answer = await stand.call(make(hash));
+    const answer = await target.call(make(hash));
     area.searched(`the answer to ${what}`, secrets.findIn(answer.text));
-    const unknown = await stand.call(make(nobodys));
+    const unknown = await target.call(make(nobodys));
     const isSame = shapeOf(answer, hash) === shapeOf(unknown, nobodys);
     area.attempt(what, answer.status >= 400 && isSame, `${answer.status} ${answer.text}`);
   }
@@ -185,12 +185,12 @@ function exportOf(hash: string): string {
 }
 
 /** Attacks signed addresses: they are bound to one file and one owner, for a time. */
-async function attackAddresses(stand: Stand, files: Files, { thief, area }: Attack): Promise<void> {
+async function attackAddresses(target: Target, files: Files, { thief, area }: Attack): Promise<void> {
   const sign = async (path: string, key = files.key) =>
-    JSON.parse((await stand.call({ path, key })).text) as FileAddress;
+    JSON.parse((await target.call({ path, key })).text) as FileAddress;
   const place = `/conversations/${conversationId}/files/2/address`;
   const { path } = await sign(place);
-  const read = await stand.call({ path });
+  const read = await target.call({ path });
   area.control("a signed address needs no key", read.text === files.content, `${read.status} ${read.text}`);
   const isOpened = ({ status, text }: RawAnswer) => status === 200 && text === files.content;
   const start = path.slice(0, path.lastIndexOf("/") + 1);
@@ -199,7 +199,7 @@ async function attackAddresses(stand: Stand, files: Files, { thief, area }: Atta
   const claim = JSON.parse(Buffer.from(payload, "base64url").toString()) as unknown[];
   const forged = (...values: readonly unknown[]) =>
     `${Buffer.from(JSON.stringify(values)).toString("base64url")}.${signature}`;
-  const own = await upload(stand, thief, "bob's own");
+  const own = await upload(target, thief, "bob's own");
   const ofThief =
     (await sign(`/files/${own.id}/address`, thief)).path.slice(start.length).split(".")[1] ?? "";
   const expired = await sign(`${place}?forMs=1`);
@@ -217,7 +217,7 @@ async function attackAddresses(stand: Stand, files: Files, { thief, area }: Atta
     "an end that has passed": expired.path.slice(start.length),
   };
   for (const [what, given] of Object.entries(tokens)) {
-    const answer = await stand.call({ path: start + given });
+    const answer = await target.call({ path: start + given });
     area.attempt(
       `a signed address with ${what}`,
       !isOpened(answer) && answer.status >= 400,
@@ -225,12 +225,12 @@ async function attackAddresses(stand: Stand, files: Files, { thief, area }: Atta
     );
   }
   for (const forMs of ["0", "-1", "99999999999", "NaN"]) {
-    const answer = await stand.call({ path: `${place}?forMs=${forMs}`, key: files.key });
+    const answer = await target.call({ path: `${place}?forMs=${forMs}`, key: files.key });
     area.attempt(`an address for ${forMs} ms`, answer.status === 400, `${answer.status}`);
   }
   const { path: ofUpload } = await sign(`/files/${files.unsent.id}/address`);
-  await stand.call({ method: "DELETE", path: `/files/${files.unsent.id}`, key: files.key });
-  const dropped = await stand.call({ path: ofUpload });
+  await target.call({ method: "DELETE", path: `/files/${files.unsent.id}`, key: files.key });
+  const dropped = await target.call({ path: ofUpload });
   area.attempt("a signed address of a file that was dropped", dropped.status === 404, `${dropped.status}`);
 }
 
@@ -286,54 +286,54 @@ function isHarmless({ headers }: RawAnswer): boolean {
   );
 }
 
-async function attackBrowsers(stand: Stand, area: Area): Promise<void> {
-  const key = await stand.key("carol");
+async function attackBrowsers(target: Target, area: Area): Promise<void> {
+  const key = await target.key("carol");
   for (const [what, name, bytes] of dangerous) {
-    const answer = await stand.call(uploadCall(key, bytes, name, { "content-type": "text/html" }));
+    const answer = await target.call(uploadCall(key, bytes, name, { "content-type": "text/html" }));
     const { id, size } = JSON.parse(answer.text) as UploadInfo;
     area.control(`${what} is stored as it is`, size === Buffer.byteLength(bytes), `${answer.status} ${size}`);
-    for (const path of [`/files/${id}`, ...(await addressOf(stand, id, key))]) {
-      const read = await stand.call({ path, key });
+    for (const path of [`/files/${id}`, ...(await addressOf(target, id, key))]) {
+      const read = await target.call({ path, key });
       const { "content-type": type, "content-disposition": disposition } = read.headers;
       area.attempt(`${what} as a page`, read.status === 200 && isHarmless(read), `${type} ${disposition}`);
     }
   }
   for (const name of names) {
-    const answer = await stand.call(uploadCall(key, "text", name));
+    const answer = await target.call(uploadCall(key, "text", name));
     const { id, name: kept } = JSON.parse(answer.text) as UploadInfo;
-    const read = await stand.call({ path: `/files/${id}`, key });
+    const read = await target.call({ path: `/files/${id}`, key });
     const isPlain = !/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}/\\]/u.test(kept) && [...kept].length <= 200;
     area.attempt(`the name ${JSON.stringify(name.slice(0, 40))}`, isPlain && isHarmless(read), kept);
   }
 }
 
-async function addressOf(stand: Stand, id: string, key: string): Promise<string[]> {
-  const { text } = await stand.call({ path: `/files/${id}/address`, key });
+async function addressOf(target: Target, id: string, key: string): Promise<string[]> {
+  const { text } = await target.call({ path: `/files/${id}/address`, key });
   return [(JSON.parse(text) as FileAddress).path];
 }
 
-async function attackWithNarrowKeys(stand: Stand, { sent }: Files, area: Area): Promise<void> {
-  const reader = await stand.key(victim, ["read"]);
+async function attackWithNarrowKeys(target: Target, { sent }: Files, area: Area): Promise<void> {
+  const reader = await target.key(victim, ["read"]);
   const calls: readonly [string, RawCall][] = [
     ["an upload with a key that only reads", uploadCall(reader, "x", "a.txt")],
     ["a drop with a key that only reads", { method: "DELETE", path: `/files/${sent.id}`, key: reader }],
   ];
   for (const [what, call] of calls) {
-    const answer = await stand.call(call);
+    const answer = await target.call(call);
     area.attempt(what, codeOf(answer) === "forbidden", `${answer.status} ${answer.text}`);
   }
 }
 
 /** Sends bodies and ranges that are not what they claim to be. */
-async function attackWithBodies(stand: Stand, key: string, area: Area): Promise<void> {
+async function attackWithBodies(target: Target, key: string, area: Area): Promise<void> {
   const bomb = gzipSync(Buffer.alloc(50_000_000));
-  const packed = await stand.call(uploadCall(key, bomb, "a.gz", { "content-encoding": "gzip" }));
+  const packed = await target.call(uploadCall(key, bomb, "a.gz", { "content-encoding": "gzip" }));
   const { size } = JSON.parse(packed.text) as Partial<UploadInfo>;
   area.attempt("a body that unpacks to 50 MB", packed.status >= 400 || size === bomb.byteLength, packed.text);
   const form = { "content-type": "multipart/form-data; boundary=x" };
-  const asForm = await stand.call(uploadCall(key, "--x\r\n\r\n\r\n--x--", "a", form));
+  const asForm = await target.call(uploadCall(key, "--x\r\n\r\n\r\n--x--", "a", form));
   area.attempt("a form", asForm.status >= 400, `${asForm.status}`);
-  const { id } = await upload(stand, key, "0123456789");
+  const { id } = await upload(target, key, "0123456789");
   const ranges = [
     `bytes=${Array.from({ length: 1_000 }, () => "0-9").join(",")}`,
     "bytes=9007199254740993-",
@@ -343,7 +343,7 @@ async function attackWithBodies(stand: Stand, key: string, area: Area): Promise<
     "lines=0-1",
   ];
   for (const range of ranges) {
-    const { status, text } = await stand.call({ path: `/files/${id}`, key, headers: { range } });
+    const { status, text } = await target.call({ path: `/files/${id}`, key, headers: { range } });
     area.attempt(
       `the range ${range.slice(0, 30)}`,
       [200, 206, 416].includes(status) && text.length <= 500,

@@ -11,7 +11,7 @@ const redirectUrl = "http://127.0.0.1:4141/oauth/callback";
 const never = new AbortController().signal;
 
 /** A source of tools at which owners log in, and its environment. */
-interface Scene {
+interface ToolServers {
   readonly server: OAuthToolServer;
   /** A server of another party, which no token may reach. */
   readonly other: OAuthToolServer;
@@ -19,8 +19,8 @@ interface Scene {
   readonly logins: NonNullable<ToolSource["logins"]>;
 }
 
-async function inScene(
-  play: (scene: Scene) => Promise<void>,
+async function withToolServers(
+  play: (servers: ToolServers) => Promise<void>,
   weaken: (source: ToolSource) => ToolSource = (source) => source,
   followsRedirects = false,
 ): Promise<void> {
@@ -57,7 +57,7 @@ function contextOf(owner: string): ToolContext {
   return { ...ids, owner, signal: never, output: () => {} };
 }
 
-async function begin({ server, logins }: Scene, owner: string, user: string, browser?: string) {
+async function begin({ server, logins }: ToolServers, owner: string, user: string, browser?: string) {
   const begun = await logins.start(owner, "tracker", {
     redirectUrl,
     ...(browser === undefined ? {} : { browser }),
@@ -67,12 +67,12 @@ async function begin({ server, logins }: Scene, owner: string, user: string, bro
   return { state: param("state") ?? "", code: param("code"), iss: param("iss") };
 }
 
-async function connect(scene: Scene, owner: string): Promise<void> {
-  await scene.logins.finish(await begin(scene, owner, owner), { owner });
+async function connect(servers: ToolServers, owner: string): Promise<void> {
+  await servers.logins.finish(await begin(servers, owner, owner), { owner });
 }
 
 /** Calls the tool that one owner is offered in a turn of another: returns the account that answers, or undefined. */
-async function whoami({ source }: Scene, offeredTo: string, turnOf: string): Promise<unknown> {
+async function whoami({ source }: ToolServers, offeredTo: string, turnOf: string): Promise<unknown> {
   await source.ready?.(offeredTo, never);
   const tool = source.tools(offeredTo).find(({ name }) => name === "tracker__whoami");
   try {
@@ -104,23 +104,23 @@ export async function attackTokens(area: Area, weak: boolean): Promise<void> {
         execute: (input, context) => tool.execute(input, { ...context, owner: victim }),
       })),
   });
-  await inScene(
-    async (scene) => {
-      await connect(scene, victim);
-      area.control("the victim uses its own login", (await whoami(scene, victim, victim)) === victim);
-      const account = await whoami(scene, thief, thief);
+  await withToolServers(
+    async (servers) => {
+      await connect(servers, victim);
+      area.control("the victim uses its own login", (await whoami(servers, victim, victim)) === victim);
+      const account = await whoami(servers, thief, thief);
       area.attempt("a turn of an owner without a login", account === undefined, String(account));
-      const borrowed = await whoami(scene, victim, thief);
+      const borrowed = await whoami(servers, victim, thief);
       area.attempt("the victim's tool in another owner's turn", borrowed === undefined, String(borrowed));
-      const state = scene.source.servers(thief)[0]?.state;
+      const state = servers.source.servers(thief)[0]?.state;
       area.attempt("the state of the victim's login", state === "unconnected" || weak, state);
-      await connect(scene, thief);
-      const own = await whoami(scene, thief, thief);
+      await connect(servers, thief);
+      const own = await whoami(servers, thief, thief);
       area.attempt("a turn of an owner with a login of its own", own === thief, String(own));
-      scene.server.revoke(thief);
-      const after = await whoami(scene, thief, thief);
+      servers.server.revoke(thief);
+      const after = await whoami(servers, thief, thief);
       area.attempt("a turn of an owner whose login was taken back", after === undefined, String(after));
-      area.control("the victim's login outlasts that", (await whoami(scene, victim, victim)) === victim);
+      area.control("the victim's login outlasts that", (await whoami(servers, victim, victim)) === victim);
     },
     weak ? asVictim : undefined,
   );
@@ -141,25 +141,25 @@ export async function attackLoginFlows(area: Area, weak: boolean): Promise<void>
     };
     return { ...source, ...(believe === undefined ? {} : { logins: believe }) };
   };
-  await inScene(
-    async (scene) => {
-      const { logins, server } = scene;
+  await withToolServers(
+    async (servers) => {
+      const { logins, server } = servers;
       // The thief's address, opened by the victim: in its browser, and by its own program.
       for (const browser of [undefined, "the thief's browser"]) {
         for (const by of [{ browser: "the victim's browser" }, { browser: "" }, { owner: victim }]) {
-          const lured = await begin(scene, thief, victim, browser);
+          const lured = await begin(servers, thief, victim, browser);
           const what = `a login of the thief that ends with ${JSON.stringify(by)}`;
           area.attempt(what, await isRefused(logins.finish(lured, by)));
         }
       }
-      const account = await whoami(scene, thief, thief);
+      const account = await whoami(servers, thief, thief);
       area.attempt("the victim's account in a turn of the thief", account === undefined, String(account));
-      const stolen = await begin(scene, victim, victim, "the victim's browser");
+      const stolen = await begin(servers, victim, victim, "the victim's browser");
       area.attempt(
         "the victim's login, by the thief's key",
         weak || (await isRefused(logins.finish(stolen, { owner: thief }))),
       );
-      const own = await begin(scene, victim, victim, "the victim's browser");
+      const own = await begin(servers, victim, victim, "the victim's browser");
       const worked = await logins.finish(own, { browser: "the victim's browser" }).then(
         () => true,
         () => false,
@@ -167,7 +167,7 @@ export async function attackLoginFlows(area: Area, weak: boolean): Promise<void>
       area.control("the victim's own login", worked);
       area.attempt("the same a second time", await isRefused(logins.finish(own, { owner: victim })));
       server.faults.issuer = "https://evil.example";
-      const mixed = await begin(scene, victim, victim);
+      const mixed = await begin(servers, victim, victim);
       area.attempt(
         "a login that comes back from another issuer",
         await isRefused(logins.finish(mixed, { owner: victim })),
@@ -190,21 +190,21 @@ export async function attackLoginFlows(area: Area, weak: boolean): Promise<void>
  * was sent.
  */
 export async function attackByRedirects(area: Area, weak: boolean): Promise<void> {
-  await inScene(
-    async (scene) => {
-      const { server, other } = scene;
+  await withToolServers(
+    async (servers) => {
+      const { server, other } = servers;
       const seen = () =>
         [...other.calls.map(({ token }) => token), ...other.grants].filter((one) => one !== undefined);
-      await connect(scene, victim);
-      area.control("a call without a redirect", (await whoami(scene, victim, victim)) === victim);
+      await connect(servers, victim);
+      area.control("a call without a redirect", (await whoami(servers, victim, victim)) === victim);
       server.faults.redirectTo = other.url;
-      await whoami(scene, victim, victim);
+      await whoami(servers, victim, victim);
       area.attempt("a call that is redirected", seen().length === 0, seen().join(", "));
       const before = seen().length;
       delete server.faults.redirectTo;
       server.expireTokens();
       server.faults.redirectTokensTo = `${other.issuer}/token`;
-      await whoami(scene, victim, victim);
+      await whoami(servers, victim, victim);
       area.attempt("a renewal that is redirected", seen().length === before, seen().join(", "));
     },
     undefined,

@@ -13,7 +13,7 @@ import { closedHosts, isAllowedAddress, names, openAddress, otherUrls } from "./
 import { outsideName, pathsOut, type SharedFolder } from "./file-paths.js";
 import type { Area } from "./ledger.js";
 import type { Secrets } from "./secrets.js";
-import { callTools, openStand, type Stand, type WantedCall } from "./stand.js";
+import { callTools, openTarget, type Target, type WantedCall } from "./target.js";
 
 /** The tool's message when it refuses, as opposed to when it fails to reach something. */
 const refusal =
@@ -32,9 +32,9 @@ interface ToolAnswer {
 /**
  * Makes the model call tools in real turns, and returns the results as the log keeps them, in the order of the calls.
  */
-async function askModel(stand: Stand, calls: readonly WantedCall[]): Promise<ToolAnswer[]> {
+async function askModel(target: Target, calls: readonly WantedCall[]): Promise<ToolAnswer[]> {
   const answers: ToolAnswer[] = [];
-  const me = stand.runtime.forOwner("model");
+  const me = target.runtime.forOwner("model");
   for (let start = 0; start < calls.length; start += callsPerStep) {
     asked += 1;
     const conversationId = `tools-${asked}`;
@@ -63,7 +63,7 @@ export async function attackFiles(
   secrets: Secrets,
 ): Promise<void> {
   const tools = fileTools({ root: options.root, maxBytes: 10_000 }) as readonly Tool<never>[];
-  const stand = await openStand({ tools });
+  const target = await openTarget({ tools });
   try {
     const { from = "" } = options;
     const paths = pathsOut(folder, options.random, options.count).map((path) => from + path);
@@ -71,7 +71,7 @@ export async function attackFiles(
       { tool: "read_file", input: { path } },
       { tool: "list_files", input: { path } },
     ]);
-    const answers = await askModel(stand, calls);
+    const answers = await askModel(target, calls);
     area.control("every call was answered", answers.length === calls.length, `${answers.length}`);
     for (const [index, { tool, input }] of calls.entries()) {
       const answer = answers[index];
@@ -82,14 +82,14 @@ export async function attackFiles(
       const reveals = answer?.text.includes(folder.base) === true && !input.path.includes(folder.base);
       area.attempt(`${what} reveals the folder's place`, !reveals, answer?.text);
     }
-    const [note, list] = await askModel(stand, [
+    const [note, list] = await askModel(target, [
       { tool: "read_file", input: { path: `${from}inside/a.md` } },
       { tool: "list_files", input: { path: `${from}notes` } },
     ]);
     area.control("a note inside is read", note?.text.includes("an open note") === true, note?.text);
     area.control("a folder inside is listed", list?.text.includes("a.md") === true, list?.text);
   } finally {
-    await stand.close();
+    await target.close();
   }
 }
 
@@ -237,7 +237,7 @@ export async function attackHttp(area: Area, secrets: Secrets, weak: boolean): P
     maxRedirects: 3,
     isAllowedAddress: weak ? () => true : isAllowedAddress,
   });
-  const stand = await openStand({ tools: [tool as Tool<never>] });
+  const target = await openTarget({ tools: [tool as Tool<never>] });
   try {
     const direct = hosts
       .filter((host) => host !== "changing.rebind.test")
@@ -266,7 +266,7 @@ export async function attackHttp(area: Area, secrets: Secrets, weak: boolean): P
       open(`http://not-on-the-list.test:${port}/`),
     ];
     const answers = await askModel(
-      stand,
+      target,
       urls.map((url) => ({ tool: "http_get", input: { url } })),
     );
     area.control("every call was answered", answers.length === urls.length, `${answers.length}`);
@@ -277,15 +277,15 @@ export async function attackHttp(area: Area, secrets: Secrets, weak: boolean): P
       area.searched(`the answer to http_get ${url}`, secrets.findIn(answer?.text ?? "", ["a file"]));
     }
     area.attempt("something behind the wall was reached", pages.hits.length === 0, pages.hits.join(" "));
-    const [page] = await askModel(stand, [
+    const [page] = await askModel(target, [
       { tool: "http_get", input: { url: `http://${openAddress}:${port}/` } },
     ]);
     area.control("an open page is fetched", page?.text.includes("an open page") === true, page?.text);
-    const [moved] = await askModel(stand, [{ tool: "http_get", input: { url: open("/") } }]);
+    const [moved] = await askModel(target, [{ tool: "http_get", input: { url: open("/") } }]);
     area.control("a redirect to an open page", moved?.text.includes("an open page") === true, moved?.text);
   } finally {
     restore();
-    await stand.close();
+    await target.close();
     await pages.close();
   }
 }

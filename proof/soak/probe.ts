@@ -2,7 +2,7 @@ import { Agent } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createClient, type ParleyClient } from "@parley/client";
 import { agentOptions, createAgentFetch } from "./agent-fetch.js";
-import type { Door } from "./talker.js";
+import type { ServerAddress } from "./talker.js";
 
 /** Duration and time of an operation. */
 export interface Timing {
@@ -23,7 +23,7 @@ export class Probe {
   readonly #client: ParleyClient;
   #sent = 0;
 
-  constructor({ url, key }: Door) {
+  constructor({ url, key }: ServerAddress) {
     this.#client = createClient({ url, apiKey: key, WebSocket: null, fetch: createAgentFetch(this.#agent) });
   }
 

@@ -16,7 +16,7 @@ const heapShare = 0.02;
 const latencyShare = 0.5;
 
 export function judge(soaked: Soaked): Report {
-  const { ground, rests, busy } = soaked;
+  const { environment, rests, busy } = soaked;
   const held = series(rests, ({ objects }) => objects?.bytes ?? 0);
   const heldTrend = trendOf(held, heapShare);
   const planted = trendOf(
@@ -93,7 +93,7 @@ export function judge(soaked: Soaked): Report {
         )),
     row("a read, median of each moment", reads, readTrend, ms),
     row("a turn, median of each moment", turns, turnTrend, ms),
-  ].map((cells) => [ground, ...cells]);
+  ].map((cells) => [environment, ...cells]);
 
   const atRest = rests.flatMap(({ rows: counted = {}, ...each }) => [
     ...["runningTurns", "sockets", "streams", "waiting"].map(
@@ -104,7 +104,7 @@ export function judge(soaked: Soaked): Report {
   const notAtRest = atRest.filter(([, count]) => count !== 0).map(([name, count]) => `${name} ${count}`);
   const left = Object.entries(soaked.left).filter(([, count]) => count > 0);
   const grown = handlesGrown(rests);
-  const claim = (holds: boolean, line: string) => ({ holds, line: `${ground}: ${line}` });
+  const claim = (holds: boolean, line: string) => ({ holds, line: `${environment}: ${line}` });
   return {
     rows,
     claims: [

@@ -11,7 +11,7 @@ import { SoakedServer, type Vitals } from "./soaked-server.js";
 import { Talker } from "./talker.js";
 
 /** A store to soak. */
-export interface Ground {
+export interface Environment {
   readonly name: string;
   readonly store: NodeStore;
   /** Reads the tables while the server runs, if that is possible. */
@@ -29,7 +29,7 @@ export interface Sample extends Vitals {
 
 /** All observations of one server. */
 export interface Soaked {
-  readonly ground: string;
+  readonly environment: string;
   /** While it was busy. */
   readonly busy: readonly Sample[];
   /** Between the rounds, with no client connected and nothing left; the first one after the warm-up. */
@@ -73,9 +73,9 @@ const countLive = [
 ];
 
 /** Talks to a server in rounds. Between them all clients leave, so that what is still there then is what leaked. */
-export async function soak(ground: Ground, plan: SoakPlan): Promise<Soaked> {
+export async function soak(environment: Environment, plan: SoakPlan): Promise<Soaked> {
   const startedAt = performance.now();
-  const server = await SoakedServer.start(ground.store);
+  const server = await SoakedServer.start(environment.store);
   const random = new Random(plan.seed);
   const busy: Sample[] = [];
   const rests: Sample[] = [];
@@ -96,11 +96,11 @@ export async function soak(ground: Ground, plan: SoakPlan): Promise<Soaked> {
       const working = [...talkers.map((talker) => talker.talk(isOver)), probe.measure(isOver)];
       while (!isOver()) {
         await sleep(Math.max(0, Math.min(plan.sampleMs, until - performance.now())));
-        if (!isOver() && round > 0) busy.push(await takeSample(server, ground));
+        if (!isOver() && round > 0) busy.push(await takeSample(server, environment));
       }
       await Promise.all(working);
       await Promise.all([...talkers.map((talker) => talker.rest()), probe.rest()]);
-      rests.push(await takeSampleAtRest(server, ground));
+      rests.push(await takeSampleAtRest(server, environment));
       for (const talker of talkers) {
         failures.push(...talker.failures);
         for (const [name, count] of talker.acts) acts.set(name, (acts.get(name) ?? 0) + count);
@@ -114,19 +114,19 @@ export async function soak(ground: Ground, plan: SoakPlan): Promise<Soaked> {
     // Not closed in order, so that the tables stay as they were.
     await server.kill();
   }
-  const left = rowsOf(await ground.readAfter(countRows));
+  const left = rowsOf(await environment.readAfter(countRows));
   const seconds = (performance.now() - startedAt) / 1_000;
-  return { ground: ground.name, busy, rests, reads, turns, acts, failures, left, seconds };
+  return { environment: environment.name, busy, rests, reads, turns, acts, failures, left, seconds };
 }
 
-async function takeSample(server: SoakedServer, ground: Ground): Promise<Sample> {
+async function takeSample(server: SoakedServer, environment: Environment): Promise<Sample> {
   const vitals = await server.vitals();
-  const rows = await ground.readTables?.(countLive);
+  const rows = await environment.readTables?.(countLive);
   return { at: performance.now(), ...vitals, ...(rows === undefined ? {} : { rows: rowsOf(rows) }) };
 }
 
 /** Waits until the server has noticed that all clients left. What never goes away is in the sample. */
-async function takeSampleAtRest(server: SoakedServer, ground: Ground): Promise<Sample> {
+async function takeSampleAtRest(server: SoakedServer, environment: Environment): Promise<Sample> {
   for (let look = 0; look < 40; look += 1) {
     const { runningTurns, sockets, streams } = await server.vitals();
     if (runningTurns + sockets + streams === 0) break;
@@ -136,7 +136,7 @@ async function takeSampleAtRest(server: SoakedServer, ground: Ground): Promise<S
   await sleep(300);
   const file = join(tmpdir(), `parley-soak-${process.pid}.heapsnapshot`);
   try {
-    const sample = await takeSample(server, ground);
+    const sample = await takeSample(server, environment);
     await server.snapshot(file);
     return { ...sample, objects: readHeapObjects(file) };
   } finally {

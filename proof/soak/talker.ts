@@ -5,8 +5,8 @@ import { WebSocket } from "ws";
 import type { Random } from "../../test/kill/random.js";
 import { agentOptions, createAgentFetch } from "./agent-fetch.js";
 
-/** Address of a talker's server. */
-export interface Door {
+/** Address of a server, and the key for it. */
+export interface ServerAddress {
   readonly url: string;
   readonly key: string;
 }
@@ -24,7 +24,7 @@ export class Talker {
   readonly acts = new Map<string, number>();
   /** Failures, in words. */
   readonly failures: string[] = [];
-  readonly #door: Door;
+  readonly #address: ServerAddress;
   readonly #name: string;
   readonly #random: Random;
   readonly #agent = new Agent(agentOptions);
@@ -34,13 +34,13 @@ export class Talker {
   #actsHere = 0;
   #id = "";
 
-  constructor(name: string, door: Door, random: Random) {
-    this.#door = door;
+  constructor(name: string, address: ServerAddress, random: Random) {
+    this.#address = address;
     this.#name = name;
     this.#random = random;
     this.#client = createClient({
-      url: door.url,
-      apiKey: door.key,
+      url: address.url,
+      apiKey: address.key,
       WebSocket,
       fetch: createAgentFetch(this.#agent),
       schedule: (run) => {
@@ -172,7 +172,7 @@ export class Talker {
 
   /** Opens a socket that breaks in the middle of a turn, as sockets do. */
   async #leave(): Promise<void> {
-    const { url, key } = this.#door;
+    const { url, key } = this.#address;
     const socket = new WebSocket(`${url.replace("http", "ws")}/ws`, ["parley.v1", `bearer.${key}`]);
     socket.on("error", () => {});
     await new Promise((resolve) => socket.once("open", resolve));

@@ -60,7 +60,7 @@ export async function run({ root }) {
     problems,
     note: `${shipped.length} files`,
     advice:
-      "The direction is drawn in docs/architecture.md. Use `import type` where only a type is needed; move what two rooms share downwards.",
+      "The direction is drawn in docs/architecture.md. Use `import type` where only a type is needed; move what two packages share downwards.",
   };
 }
 
@@ -68,8 +68,8 @@ export async function run({ root }) {
  * Returns relative imports across packages. Tests may import the test harness; nothing else leaves its own
  * package by a relative path.
  */
-function relativeAcross({ rooms }, file) {
-  const own = `${rooms.find((room) => room.name === file.room).folder}/`;
+function relativeAcross({ workspaces }, file) {
+  const own = `${workspaces.find((workspace) => workspace.name === file.workspace).folder}/`;
   return file.imports
     .filter(({ from, target }) => from.startsWith(".") && !target.startsWith(own))
     .filter(({ target }) => !(file.isTest && target.startsWith("test/harness/")))
@@ -77,33 +77,35 @@ function relativeAcross({ rooms }, file) {
 }
 
 function testKitInCode(file) {
-  if (file.room === testKit) return [];
+  if (file.workspace === testKit) return [];
   return file.imports
     .filter(({ from }) => from.split("/").slice(0, 2).join("/") === `@parley/${testKit}`)
     .map((one) => at(file, one, `only tests may import ${one.from}`));
 }
 
 function wrongDirection(file) {
-  if (free.includes(file.room)) return [];
-  const rules = allowed[file.room] ?? {};
+  if (free.includes(file.workspace)) return [];
+  const rules = allowed[file.workspace] ?? {};
   return file.imports
-    .filter(({ from }) => from.startsWith("@parley/") && ![file.room, testKit].includes(from.split("/")[1]))
+    .filter(
+      ({ from }) => from.startsWith("@parley/") && ![file.workspace, testKit].includes(from.split("/")[1]),
+    )
     .filter(({ from }) => !exceptions[file.path]?.includes(from))
     .flatMap((one) => {
       const rule = rules[one.from.split("/")[1]];
-      if (!rule) return [at(file, one, `${file.room} may not import ${one.from}`)];
+      if (!rule) return [at(file, one, `${file.workspace} may not import ${one.from}`)];
       const which = one.typeOnly ? rule.types : rule.values;
       if (which === true || (Array.isArray(which) && which.includes(one.from))) return [];
       const what = one.typeOnly ? "types" : "values";
-      return [at(file, one, `${file.room} may not import ${what} from ${one.from}`)];
+      return [at(file, one, `${file.workspace} may not import ${what} from ${one.from}`)];
     });
 }
 
 function nodeWhereItIsNot(file) {
-  if (!withoutNode.includes(file.room)) return [];
+  if (!withoutNode.includes(file.workspace)) return [];
   return file.imports
     .filter(({ from }) => isBuiltin(from))
-    .map((one) => at(file, one, `${file.room} may not import ${one.from}`));
+    .map((one) => at(file, one, `${file.workspace} may not import ${one.from}`));
 }
 
 /**
@@ -113,7 +115,7 @@ function nodeInHttp({ files }) {
   const fromIndex = reachable(files, "packages/http/src/index.ts");
   const fromNode = reachable(files, "packages/http/src/node.ts");
   return [...files.values()]
-    .filter(({ room, isTest }) => room === "http" && !isTest)
+    .filter(({ workspace, isTest }) => workspace === "http" && !isTest)
     .flatMap((file) =>
       file.imports
         .filter(({ from, typeOnly }) => isBuiltin(from) && !typeOnly)
@@ -135,10 +137,10 @@ function reachable(files, start) {
 }
 
 function vendorNames(file) {
-  if (!withoutVendors.includes(file.room)) return [];
+  if (!withoutVendors.includes(file.workspace)) return [];
   return file.text.split("\n").flatMap((line, index) => {
     const vendor = vendors.exec(line)?.[0];
-    return vendor ? [`${file.path}:${index + 1}: ${file.room} names a vendor ("${vendor}")`] : [];
+    return vendor ? [`${file.path}:${index + 1}: ${file.workspace} names a vendor ("${vendor}")`] : [];
   });
 }
 

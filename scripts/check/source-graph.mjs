@@ -6,27 +6,27 @@ import { projects } from "../setup.mjs";
 
 /**
  * Returns every TypeScript file below the `src` folder of each package and app, as
- * `{ path, room, isTest, text, imports: [{ from, line, typeOnly, lazy, target }] }`.
- * `path` is relative to the root, `room` is the package's folder name, and `target` the path of the imported
+ * `{ path, workspace, isTest, text, imports: [{ from, line, typeOnly, lazy, target }] }`.
+ * `path` is relative to the root, `workspace` is the package's folder name, and `target` the path of the imported
  * file if it is one of ours.
  */
 export function readSourceGraph(root) {
-  const rooms = projects().map((folder) => readRoom(root, folder));
+  const workspaces = projects().map((folder) => readWorkspace(root, folder));
   const files = new Map();
-  for (const room of rooms) {
-    for (const path of listSources(root, `${room.folder}/src`)) {
+  for (const workspace of workspaces) {
+    for (const path of listSources(root, `${workspace.folder}/src`)) {
       const text = readFileSync(join(root, path), "utf8");
       const isTest = /\.(test|test-d|test-support|bench)\.tsx?$/.test(path);
-      files.set(path, { path, room: room.name, isTest, text, imports: readImports(path, text) });
+      files.set(path, { path, workspace: workspace.name, isTest, text, imports: readImports(path, text) });
     }
   }
   for (const file of files.values()) {
-    for (const one of file.imports) one.target = findTarget(root, rooms, files, file, one.from);
+    for (const one of file.imports) one.target = findTarget(root, workspaces, files, file, one.from);
   }
-  return { rooms, files };
+  return { workspaces, files };
 }
 
-function readRoom(root, folder) {
+function readWorkspace(root, folder) {
   const manifest = JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8"));
   return { folder, name: folder.split("/")[1], manifest };
 }
@@ -58,7 +58,7 @@ function readImports(path, text) {
   return imports;
 }
 
-function findTarget(root, rooms, files, file, from) {
+function findTarget(root, workspaces, files, file, from) {
   if (from.startsWith(".")) {
     const path = relative(root, resolve(root, dirname(file.path), from))
       .split(sep)
@@ -66,7 +66,10 @@ function findTarget(root, rooms, files, file, from) {
     const stem = path.replace(/\.jsx?$/, "");
     return [path, `${stem}.ts`, `${stem}.tsx`].find((candidate) => files.has(candidate)) ?? path;
   }
-  const room = rooms.find(({ manifest }) => from === manifest.name || from.startsWith(`${manifest.name}/`));
-  const source = room?.manifest.exports?.[`.${from.slice(room.manifest.name.length)}`]?.["parley-source"];
-  return source && `${room.folder}/${source.replace(/^\.\//, "")}`;
+  const workspace = workspaces.find(
+    ({ manifest }) => from === manifest.name || from.startsWith(`${manifest.name}/`),
+  );
+  const source =
+    workspace?.manifest.exports?.[`.${from.slice(workspace.manifest.name.length)}`]?.["parley-source"];
+  return source && `${workspace.folder}/${source.replace(/^\.\//, "")}`;
 }

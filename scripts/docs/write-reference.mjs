@@ -18,10 +18,10 @@ function publicModules() {
   });
 }
 
-/** Writes what the generator reads, into `stage`. Returns the file with its options, and the number of modules. */
-export function writeReference(stage) {
+/** Writes what the generator reads, into `pagesFolder`. Returns the file with its options and the number of modules. */
+export function writeReference(pagesFolder) {
   const modules = publicModules();
-  const sources = join(stage, ".reference");
+  const sources = join(pagesFolder, ".reference");
   for (const { name, types } of modules) {
     const file = join(sources, `${name.replace(/^@parley\//, "")}.ts`);
     mkdirSync(dirname(file), { recursive: true });
@@ -51,7 +51,7 @@ export function writeReference(stage) {
         entryPoints: [join(sources, "**/*.ts")],
         tsconfig,
         plugin: ["typedoc-plugin-markdown"],
-        out: join(stage, "api"),
+        out: join(pagesFolder, "api"),
         name: "API by package",
         readme: "none",
         router: "module",

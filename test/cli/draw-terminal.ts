@@ -1,7 +1,7 @@
 import type headless from "@xterm/headless";
 import type { Browser } from "playwright-core";
 
-const ground = "#16181d";
+const background = "#16181d";
 const ink = "#dfe3ea";
 /** The sixteen colors of a terminal, in their order. */
 const palette = [
@@ -70,7 +70,7 @@ function rowOf(buffer: Buffered, row: number): string {
   for (let column = 0; column < end; column += 1) {
     const cell = line.getCell(column);
     if (cell === undefined || cell.getWidth() === 0) continue;
-    const next = column === cursor ? `background:${ink};color:${ground}` : lookOf(cell);
+    const next = column === cursor ? `background:${ink};color:${background}` : lookOf(cell);
     if (next !== look) flush();
     look = next;
     text += escaped(cell.getChars() || " ");
@@ -102,7 +102,7 @@ function pageOf(rows: readonly string[], title: string): string {
   return `<!doctype html><meta charset="utf-8"><style>
     body { margin: 0 }
     .paper { display: inline-block; padding: 36px 40px 44px; background: linear-gradient(160deg, #e9e6df, #d9dee6) }
-    .window { border-radius: 12px; overflow: hidden; background: ${ground}; box-shadow: 0 18px 50px rgb(20 24 32 / 35%) }
+    .window { border-radius: 12px; overflow: hidden; background: ${background}; box-shadow: 0 18px 50px rgb(20 24 32 / 35%) }
     .bar { position: relative; height: 36px; background: #20242b; color: #99a1ad; text-align: center;
       font: 500 13px/36px system-ui, "DejaVu Sans", sans-serif }
     .bar i { float: left; width: 12px; height: 12px; margin: 12px 0 0 8px; border-radius: 50% }

@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import type { TestProject } from "vitest/node";
 import { type ChromiumSource, findChromium } from "./chromium-source.js";
 import { findPostgresBinaries, type PostgresBinaries } from "./postgres-binaries.js";
-import { type PostgresDesk, startPostgresDesk } from "./postgres-desk.js";
+import { type PostgresServers, startPostgresServers } from "./postgres-servers.js";
 import { postgresUser } from "./postgres-user.js";
 import { makeTemporaryFolder, type TemporaryFolder } from "./temporary-folder.js";
 
@@ -12,15 +12,16 @@ declare module "vitest" {
   interface ProvidedContext {
     /** Installations that a suite may start servers from, the preferred one first. */
     postgresBinaries: PostgresBinaries[];
-    /** The servers of this run, the preferred one first. They start when a suite first requests one from the desk. */
+    /** The servers of this run, the preferred one first. They start when a suite first requests one. */
     postgresServers: { name: string; major: number; number: number }[];
-    postgresDesk: string;
+    /** Base URL of the HTTP server that answers with the URL of a server, by number. */
+    postgresServersUrl: string;
     chromium: ChromiumSource | undefined;
   }
 }
 
 let folder: TemporaryFolder | undefined;
-let desk: PostgresDesk | undefined;
+let postgres: PostgresServers | undefined;
 
 /**
  * Runs once per run, before all suites: finds out what this machine offers. Nothing is started before a suite requests
@@ -31,14 +32,14 @@ export async function setup(project: TestProject): Promise<void> {
   process.env.TMPDIR = folder.path; // inherited by the workers
 
   const { found, refused } = findPostgresBinaries(folder.path);
-  desk = await startPostgresDesk(found, process.env.PARLEY_TEST_POSTGRES_URL);
+  postgres = await startPostgresServers(found, process.env.PARLEY_TEST_POSTGRES_URL);
   const chromium = findChromium();
   project.provide("postgresBinaries", found);
-  project.provide("postgresServers", desk.servers);
-  project.provide("postgresDesk", desk.url);
+  project.provide("postgresServers", postgres.servers);
+  project.provide("postgresServersUrl", postgres.url);
   project.provide("chromium", chromium.source);
 
-  if (desk.servers.length === 0) {
+  if (postgres.servers.length === 0) {
     sayLoudly("no PostgreSQL can be had here; suites that need one are SKIPPED", [
       ...refused,
       "install PostgreSQL 15 or newer, or set PARLEY_TEST_POSTGRES_URL",
@@ -50,7 +51,7 @@ export async function setup(project: TestProject): Promise<void> {
 }
 
 export async function teardown(): Promise<void> {
-  await desk?.close();
+  await postgres?.close();
   folder?.remove();
 }
 

@@ -87,7 +87,7 @@ function noServer(): never {
 }
 
 async function createDatabase(server: number): Promise<TestDatabase> {
-  const answer = await fetch(`${inject("postgresDesk")}/${server}`);
+  const answer = await fetch(`${inject("postgresServersUrl")}/${server}`);
   const serverUrl = await answer.text();
   if (!answer.ok) throw new Error(serverUrl);
   const database = `test_${randomBytes(6).toString("hex")}`;

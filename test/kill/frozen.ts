@@ -1,7 +1,7 @@
 import { expect } from "vitest";
+import { type Cluster, until, within } from "./cluster.js";
 import type { Work } from "./points.js";
 import type { KillPlan } from "./running-node.js";
-import { type Stage, until, within } from "./stage.js";
 
 /** A moment at which a node is suspended, and the write with which it is too late when it wakes. */
 export interface FrozenPoint {
@@ -19,13 +19,13 @@ export interface FrozenPoint {
  * writes nothing, publishes nothing of its own and starts no tool; its subscribers receive the end of the turn from
  * elsewhere.
  */
-export async function outsleep(stage: Stage, frozen: FrozenPoint): Promise<void> {
-  const [sleeper, other] = await stage.pair();
-  const viewer = stage.viewerAt(sleeper);
-  const { worked } = await stage.freezeAt(sleeper, frozen.point, frozen.work);
-  await stage.takenOver(other, sleeper);
+export async function outsleep(cluster: Cluster, frozen: FrozenPoint): Promise<void> {
+  const [sleeper, other] = await cluster.pair();
+  const viewer = cluster.viewerAt(sleeper);
+  const { worked } = await cluster.freezeAt(sleeper, frozen.point, frozen.work);
+  await cluster.takenOver(other, sleeper);
   await until(
-    async () => (await other.record(stage.conversationId))?.active === undefined,
+    async () => (await other.record(cluster.conversationId))?.active === undefined,
     "the turn is ended",
   );
 
@@ -43,7 +43,7 @@ export async function outsleep(stage: Stage, frozen: FrozenPoint): Promise<void>
   sleeper.signal("SIGCONT");
   await within(worked, "the client is answered");
   if (frozen.lateWrite !== undefined) await within(refused, `a late ${frozen.lateWrite} is refused`);
-  await stage.recover(other);
+  await cluster.recover(other);
 
   const late = sleeper.reports.slice(reportsBefore);
   const written = late.filter(
@@ -61,7 +61,7 @@ export async function outsleep(stage: Stage, frozen: FrozenPoint): Promise<void>
   );
   const started = late.filter((report) => report.type === "tool" && report.phase === "start");
   // The turn was over before the node woke: everything published of it from then on is in the log.
-  const kept = new Set((await other.history(stage.conversationId)).map(({ messageId }) => messageId));
+  const kept = new Set((await other.history(cluster.conversationId)).map(({ messageId }) => messageId));
   const invented = viewer.frames.slice(seenBefore).filter((frame) => {
     if (frame.type !== "chat.delta" || !("messageId" in frame.event)) return false;
     return "turnId" in frame.event && frame.event.turnId === turnId && !kept.has(frame.event.messageId);
@@ -69,5 +69,5 @@ export async function outsleep(stage: Stage, frozen: FrozenPoint): Promise<void>
   expect({ written, started, invented }).toEqual({ written: [], started: [], invented: [] });
   // It lives again, under another name.
   await until(async () => (await sleeper.status()).alive, "the node has a lease again");
-  await stage.nextTurn(sleeper);
+  await cluster.nextTurn(sleeper);
 }

@@ -6,12 +6,12 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { describeOnOwnPostgres, describeOnPostgres, type SharedPostgres } from "../harness/postgres.js";
 import type { PostgresServer } from "../harness/postgres-server.js";
 import { makeTemporaryFolder } from "../harness/temporary-folder.js";
+import { Cluster, shortLease, sleepMs, within } from "./cluster.js";
 import { type FrozenPoint, outsleep } from "./frozen.js";
-import { Ground } from "./ground.js";
 import { anyWork, type NamedPoint, namedPoints, say, steered } from "./points.js";
 import { Random } from "./random.js";
 import type { KillPlan } from "./running-node.js";
-import { Stage, shortLease, sleepMs, within } from "./stage.js";
+import { SharedCluster } from "./shared-cluster.js";
 import { checkTables, tablesIn, tablesOf } from "./tables.js";
 
 /**
@@ -29,38 +29,38 @@ const randomMs = caseMs + randomKills * 15_000;
 /** Number of deaths after which another conversation begins. */
 const deathsPerConversation = 20;
 
-function groundOn(postgres: SharedPostgres, name: string, random: Random): Ground {
-  return new Ground(name, random, async () => {
+function sharedClusterOn(postgres: SharedPostgres, name: string, random: Random): SharedCluster {
+  return new SharedCluster(name, random, async () => {
     const { url, drop } = await postgres.createDatabase();
     return { store: { url }, readTables: tablesOf(url), remove: drop };
   });
 }
 
 /** Kills the only node at a point and replaces it by another process. */
-function survive(ground: Ground, { plan, work, ends, turnsBefore = 0 }: NamedPoint): Promise<void> {
-  return ground.use(async (stage) => {
-    const node = await stage.single();
-    for (let turn = 0; turn < turnsBefore; turn += 1) await stage.nextTurn(node);
-    const message = await stage.killAt(node, plan, work);
-    const next = await stage.single();
-    await stage.recover(next, node);
+function survive(shared: SharedCluster, { plan, work, ends, turnsBefore = 0 }: NamedPoint): Promise<void> {
+  return shared.use(async (cluster) => {
+    const node = await cluster.single();
+    for (let turn = 0; turn < turnsBefore; turn += 1) await cluster.nextTurn(node);
+    const message = await cluster.killAt(node, plan, work);
+    const next = await cluster.single();
+    await cluster.recover(next, node);
     if (message !== undefined && ends !== undefined)
-      expect(ends).toContain(await stage.reasonOf(next, message));
-    await stage.nextTurn(next);
+      expect(ends).toContain(await cluster.reasonOf(next, message));
+    await cluster.nextTurn(next);
   });
 }
 
 /** Kills the only node repeatedly, at any moment. */
-function surviveAnything(ground: Ground, random: Random, times: number): Promise<void> {
-  return ground.use(async (stage) => {
+function surviveAnything(shared: SharedCluster, random: Random, times: number): Promise<void> {
+  return shared.use(async (cluster) => {
     for (let death = 1; death <= times; death += 1) {
-      const node = await stage.single();
-      if (death % deathsPerConversation === 0) await stage.beginAnew(node);
-      await stage.killAfter(node, random.between(0, 700), random.pick(anyWork));
-      const next = await stage.single();
-      await stage.recover(next, node);
+      const node = await cluster.single();
+      if (death % deathsPerConversation === 0) await cluster.beginAnew(node);
+      await cluster.killAfter(node, random.between(0, 700), random.pick(anyWork));
+      const next = await cluster.single();
+      await cluster.recover(next, node);
     }
-    await stage.nextTurn(await stage.single());
+    await cluster.nextTurn(await cluster.single());
   });
 }
 
@@ -88,7 +88,7 @@ function embedded(engine: EmbeddedEngine): void {
   const isPglite = engine === "pglite";
   describe(isPglite ? "a node on PGlite" : "a node on a private PostgreSQL", () => {
     const random = new Random(seed);
-    const ground = new Ground(isPglite ? "lite" : "own", random, async () => {
+    const shared = new SharedCluster(isPglite ? "lite" : "own", random, async () => {
       const folder = makeTemporaryFolder(tmpdir(), "kill-");
       // No node waits for a lease here: the folder's lock proves that the previous holder is dead.
       const lease = { ...shortLease, ttlMs: 8_000, renewMs: 1_000 };
@@ -98,25 +98,25 @@ function embedded(engine: EmbeddedEngine): void {
         remove: async () => folder.remove(),
       };
     });
-    afterAll(() => ground.end());
+    afterAll(() => shared.end());
 
     // What happens at each point is the same on every PostgreSQL: there it is tried by `single`.
     for (const point of isPglite ? namedPoints("pglite", random, { thorough }) : []) {
-      it(`that dies ${point.name} loses and doubles nothing`, () => survive(ground, point), caseMs);
+      it(`that dies ${point.name} loses and doubles nothing`, () => survive(shared, point), caseMs);
     }
 
     it(
       `that dies at any moment loses and doubles nothing (${embeddedKills} times, seed ${seed})`,
-      () => surviveAnything(ground, random, embeddedKills),
+      () => surviveAnything(shared, random, embeddedKills),
       randomMs,
     );
 
     it(
       "leaves no trace of its deaths in the tables",
       () =>
-        ground.use(async (stage) => {
-          for (const node of stage.living) await node.close();
-          const { folder } = stage.store as { folder: string };
+        shared.use(async (cluster) => {
+          for (const node of cluster.living) await node.close();
+          const { folder } = cluster.store as { folder: string };
           expect(await checkTables(tablesIn(folder))).toEqual([]);
         }),
       caseMs,
@@ -129,16 +129,16 @@ function single(): void {
     "a node on PostgreSQL",
     (postgres) => {
       const random = new Random(seed + 1);
-      const ground = groundOn(postgres, "pg", random);
-      afterAll(() => ground.end());
+      const shared = sharedClusterOn(postgres, "pg", random);
+      afterAll(() => shared.end());
 
       for (const point of namedPoints("postgres", random, { thorough })) {
-        it(`that dies ${point.name} loses and doubles nothing`, () => survive(ground, point), caseMs);
+        it(`that dies ${point.name} loses and doubles nothing`, () => survive(shared, point), caseMs);
       }
 
       it(
         `that dies at any moment loses and doubles nothing (${randomKills} times, seed ${seed})`,
-        () => surviveAnything(ground, random, randomKills),
+        () => surviveAnything(shared, random, randomKills),
         randomMs,
       );
     },
@@ -151,8 +151,8 @@ function pair(): void {
     "of two nodes on PostgreSQL",
     (postgres) => {
       const random = new Random(seed + 2);
-      const ground = groundOn(postgres, "two", random);
-      afterAll(() => ground.end());
+      const shared = sharedClusterOn(postgres, "two", random);
+      afterAll(() => shared.end());
 
       const points = new Map(
         namedPoints("postgres", random, { thorough: true }).map((point) => [point.name, point]),
@@ -167,19 +167,19 @@ function pair(): void {
         it(
           `the other takes over when one dies ${name}, and its subscribers see the turn end`,
           () =>
-            ground.use(async (stage) => {
+            shared.use(async (cluster) => {
               const { plan, work, ends } = points.get(name) as NamedPoint;
               // The older one survives, and with it a reader that was never cut off.
-              const [other, victim] = await stage.pair();
-              const reader = stage.readEventsAt(other);
-              const message = await stage.killAt(victim, plan, work);
-              stage.moveViewers(other);
-              await stage.recover(other, victim);
+              const [other, victim] = await cluster.pair();
+              const reader = cluster.readEventsAt(other);
+              const message = await cluster.killAt(victim, plan, work);
+              cluster.moveViewers(other);
+              await cluster.recover(other, victim);
               if (message !== undefined && ends !== undefined)
-                expect(ends).toContain(await stage.reasonOf(other, message));
+                expect(ends).toContain(await cluster.reasonOf(other, message));
               expect(reader.events.map(({ type }) => type)).toContain("turn-sealed");
               expect(checkEventOrder(reader.events)).toEqual([]);
-              await stage.nextTurn(other);
+              await cluster.nextTurn(other);
             }),
           caseMs,
         );
@@ -188,19 +188,19 @@ function pair(): void {
       it(
         `either may die at any moment (${randomKills} times, seed ${seed})`,
         () =>
-          ground.use(async (stage) => {
+          shared.use(async (cluster) => {
             for (let death = 1; death <= randomKills; death += 1) {
-              const nodes = await stage.pair();
+              const nodes = await cluster.pair();
               const victim = random.pick(nodes);
               const other = nodes[0] === victim ? nodes[1] : nodes[0];
               // Half of the time the client talks to the surviving node.
               const busy = random.chance(0.3) ? other : victim;
-              await stage.killAfter(victim, random.between(0, 700), random.pick(anyWork), busy);
-              stage.moveViewers(other);
-              await stage.recover(other, victim);
+              await cluster.killAfter(victim, random.between(0, 700), random.pick(anyWork), busy);
+              cluster.moveViewers(other);
+              await cluster.recover(other, victim);
             }
-            const [node] = await stage.pair();
-            await stage.nextTurn(node);
+            const [node] = await cluster.pair();
+            await cluster.nextTurn(node);
           }),
         randomMs,
       );
@@ -266,7 +266,7 @@ function pair(): void {
       for (const point of frozen.filter(({ isExtra }) => thorough || !isExtra)) {
         it(
           `one that falls asleep ${point.name} and wakes after its lease writes, publishes and starts nothing more`,
-          () => ground.use((stage) => outsleep(stage, point)),
+          () => shared.use((cluster) => outsleep(cluster, point)),
           caseMs,
         );
       }
@@ -279,8 +279,8 @@ function clocks(): void {
   describeOnPostgres(
     "two nodes whose clocks are apart by minutes",
     (postgres) => {
-      const ground = groundOn(postgres, "clocks", new Random(seed + 3));
-      afterAll(() => ground.end());
+      const shared = sharedClusterOn(postgres, "clocks", new Random(seed + 3));
+      afterAll(() => shared.end());
       const slowMs = shortLease.ttlMs + 700;
       const options = [
         { clockOffsetMs: 7 * 60_000, slowMs },
@@ -290,20 +290,20 @@ function clocks(): void {
       it(
         "leave each other's running turns alone, and take over from each other in time",
         () =>
-          ground.use(async (stage) => {
-            await (await stage.single()).kill();
-            const [ahead, behind] = await stage.pair(options);
+          shared.use(async (cluster) => {
+            await (await cluster.single()).kill();
+            const [ahead, behind] = await cluster.pair(options);
             // Both run a turn that takes longer than a lease.
-            const message = await stage.client.say(ahead, stage.conversationId, "retry");
-            await stage.client.fork(behind, stage.conversationId, "retry");
-            await stage.recover(behind);
-            expect(await stage.reasonOf(behind, message)).toBe("stop");
-            expect([...stage.client.book.started.values()].filter(({ times }) => times > 1)).toEqual([]);
+            const message = await cluster.client.say(ahead, cluster.conversationId, "retry");
+            await cluster.client.fork(behind, cluster.conversationId, "retry");
+            await cluster.recover(behind);
+            expect(await cluster.reasonOf(behind, message)).toBe("stop");
+            expect([...cluster.client.book.started.values()].filter(({ times }) => times > 1)).toEqual([]);
 
-            const cut = await stage.killAt(ahead, { point: { kind: "tool", name: "slow" } }, say("retry"));
-            stage.moveViewers(behind);
-            await stage.recover(behind, ahead);
-            if (cut !== undefined) expect(await stage.reasonOf(behind, cut)).toBe("stop");
+            const cut = await cluster.killAt(ahead, { point: { kind: "tool", name: "slow" } }, say("retry"));
+            cluster.moveViewers(behind);
+            await cluster.recover(behind, ahead);
+            if (cut !== undefined) expect(await cluster.reasonOf(behind, cut)).toBe("stop");
           }),
         caseMs,
       );
@@ -317,11 +317,11 @@ function outage(): void {
     "a node whose PostgreSQL goes away and comes back",
     (postgres) => {
       let server: PostgresServer;
-      let stage: Stage;
+      let cluster: Cluster;
       beforeAll(async () => {
         server = await postgres.start();
         const { url } = server;
-        stage = new Stage({
+        cluster = new Cluster({
           name: "away",
           store: { url },
           random: new Random(seed + 4),
@@ -329,13 +329,13 @@ function outage(): void {
           // Longer than it takes to end the server.
           options: { slowMs: 800 },
         });
-        const node = await stage.start();
-        await stage.watch(node);
-        await stage.nextTurn(node);
+        const node = await cluster.start();
+        await cluster.watch(node);
+        await cluster.nextTurn(node);
       }, caseMs);
       afterEach(() => server.restart());
       afterAll(async () => {
-        await stage.end();
+        await cluster.end();
         await server.stop();
       });
 
@@ -345,14 +345,14 @@ function outage(): void {
         kind: "talk" | "retry" | "fail",
         happen: () => Promise<void>,
       ) => {
-        const node = await stage.single();
+        const node = await cluster.single();
         await node.arm({ point: plan, signal: "none" });
-        const message = await stage.client.say(node, stage.conversationId, kind);
+        const message = await cluster.client.say(node, cluster.conversationId, kind);
         await within(node.reached(), "the node is at its point");
         await happen();
-        await stage.recover(node);
-        await stage.nextTurn(node);
-        return stage.reasonOf(node, message);
+        await cluster.recover(node);
+        await cluster.nextTurn(node);
+        return cluster.reasonOf(node, message);
       };
 
       it(
@@ -417,8 +417,8 @@ function outage(): void {
               `ALTER DATABASE ${name} SET default_transaction_read_only = on`,
               "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'",
             );
-            const node = await stage.single();
-            const refused = await stage.client.say(node, stage.conversationId, "talk");
+            const node = await cluster.single();
+            const refused = await cluster.client.say(node, cluster.conversationId, "talk");
             expect(refused.receipt).toBeUndefined();
             await ask(
               "SET default_transaction_read_only = off",
@@ -435,8 +435,8 @@ function outage(): void {
         async () => {
           const reason = await outlive({ kind: "tool", name: "once" }, "fail", async () => {
             await server.kill();
-            const node = await stage.single();
-            const refused = stage.client.say(node, stage.conversationId, "talk");
+            const node = await cluster.single();
+            const refused = cluster.client.say(node, cluster.conversationId, "talk");
             await sleepMs(shortLease.ttlMs + 500);
             await server.restart();
             expect((await refused).receipt).toBeUndefined();

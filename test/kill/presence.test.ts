@@ -2,8 +2,8 @@ import { defaultLeasePace, type LeasePace } from "@parley/core/runtime";
 import pg from "pg";
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { describeOnPostgres, type TestDatabase } from "../harness/postgres.js";
+import { until, within } from "./cluster.js";
 import { RunningNode } from "./running-node.js";
-import { until, within } from "./stage.js";
 
 /** Leases that do not run out while a test lasts: a take-over has another reason. */
 const longLease: LeasePace = { ...defaultLeasePace, ttlMs: 600_000, presenceMs: 200 };

@@ -4,8 +4,8 @@ import type { WebhookEvent } from "@parley/wire";
 import { Webhook } from "standardwebhooks";
 import { expect, it, onTestFinished } from "vitest";
 import { describeOnPostgres } from "../harness/postgres.js";
+import { shortLease, within } from "./cluster.js";
 import { type KillPlan, NodeDied, type NodeStore, Refused, RunningNode } from "./running-node.js";
-import { shortLease, within } from "./stage.js";
 
 /** A claim of a dead node ends after a second. */
 const webhooks = { timeoutMs: 700, leaseMarginMs: 300, sweepMs: 250 };

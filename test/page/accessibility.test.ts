@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { findings } from "./axe.js";
 import { answered, asked, exportOf, returned, said } from "./prepared-conversation.js";
-import { describePage, type Stage } from "./stage.js";
+import { describePage, type Site } from "./site.js";
 import { desktop, phone, type Tab } from "./tab.js";
 
 const config = {
@@ -31,7 +31,7 @@ export function greet(name: string): string {
 }
 \`\`\``;
 
-async function prepare(stage: Stage): Promise<void> {
+async function prepare(site: Site): Promise<void> {
   const call = { toolCallId: "call-1", toolName: "list_files" };
   const turns = [
     [
@@ -49,7 +49,7 @@ async function prepare(stage: Stage): Promise<void> {
       answered({ type: "error", code: "provider_overloaded", message: "Too much to do." }),
     ],
   ];
-  await stage.import(exportOf({ id: "everything", title: "Everything there is" }, turns));
+  await site.import(exportOf({ id: "everything", title: "Everything there is" }, turns));
 }
 
 type View = readonly [name: string, show: (tab: Tab) => Promise<void>];
@@ -176,12 +176,12 @@ const views: readonly View[] = [
   ],
 ];
 
-describePage("what axe finds on the page", config, (stage) => {
+describePage("what axe finds on the page", config, (site) => {
   it.each(["light", "dark"] as const)(
     "is nothing in any view (%s)",
     async (colorScheme) => {
-      if (colorScheme === "light") await prepare(stage());
-      const tab = await stage().open("/", { ...desktop, colorScheme, baseURL: stage().url });
+      if (colorScheme === "light") await prepare(site());
+      const tab = await site().open("/", { ...desktop, colorScheme, baseURL: site().url });
       tab.allowMissing();
       tab.allow(/status of 409 .*\/compact\/preview/);
       const found: Record<string, string[]> = {};
@@ -206,7 +206,7 @@ describePage("what axe finds on the page", config, (stage) => {
   );
 
   it("is what was done wrong on purpose", async () => {
-    const tab = await stage().open();
+    const tab = await site().open();
     await tab.composer.waitFor();
     await tab.page.evaluate(() => {
       document.querySelector("main")?.insertAdjacentHTML("beforeend", '<button class="wrong"></button>');
@@ -215,7 +215,7 @@ describePage("what axe finds on the page", config, (stage) => {
   });
 
   it.each(["light", "dark"] as const)("is nothing on a phone (%s)", async (colorScheme) => {
-    const tab = await stage().open("/c/everything", { ...phone, colorScheme });
+    const tab = await site().open("/c/everything", { ...phone, colorScheme });
     await tab.log.getByRole("group", { name: "Error" }).waitFor();
     expect(await findings(tab)).toEqual([]);
     await tab.button("Show conversations").tap();

@@ -1,6 +1,6 @@
 import { afterAll, expect, it } from "vitest";
 import { findings } from "./axe.js";
-import { describePage } from "./stage.js";
+import { describePage } from "./site.js";
 import { phone } from "./tab.js";
 import { type Piece, Upstream } from "./upstream.js";
 
@@ -15,9 +15,9 @@ async function config(): Promise<object> {
   return { store: { folder: ".parley", durable: false } };
 }
 
-describePage("the connections of the settings", config, (stage) => {
+describePage("the connections of the settings", config, (site) => {
   it("lead from the first page to a real answer, and are tested, renamed and removed", async () => {
-    const tab = await stage().open();
+    const tab = await site().open();
     // A wrong key is refused on purpose.
     tab.allow(/status of 4\d\d .*\/connections\)$/);
     const from = performance.now();
@@ -43,9 +43,9 @@ describePage("the connections of the settings", config, (stage) => {
 
     // The key was sent to the provider and nowhere else.
     expect(await tab.page.content()).not.toContain("sk-planted-key");
-    expect(JSON.stringify(await stage().ask("GET", "/connections"))).not.toContain("sk-planted-key");
+    expect(JSON.stringify(await site().ask("GET", "/connections"))).not.toContain("sk-planted-key");
 
-    await tab.page.goto(`${stage().url}/settings/connections`);
+    await tab.page.goto(`${site().url}/settings/connections`);
     const entry = section.getByRole("listitem", { name: "mine" });
     await entry.getByRole("button", { name: "Test" }).click();
     await tab.page.getByText(/^mine answered in \d+ ms/).waitFor();
@@ -60,7 +60,7 @@ describePage("the connections of the settings", config, (stage) => {
   });
 
   it("fit a phone, and say what is wrong with an address", async () => {
-    const tab = await stage().open("/settings/connections", { ...phone, colorScheme: "dark" });
+    const tab = await site().open("/settings/connections", { ...phone, colorScheme: "dark" });
     tab.allow(/status of 4\d\d .*\/connections\)$/, /status of 5\d\d .*\/connections\)$/);
     const section = tab.page.getByRole("region", { name: "Models", exact: true });
     await section.getByText("OpenAI-compatible").click();

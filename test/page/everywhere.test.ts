@@ -2,7 +2,7 @@ import type { CreateKeyResponse } from "@parley/wire";
 import { afterAll, expect, it } from "vitest";
 import { findings } from "./axe.js";
 import { asked, exportOf, said } from "./prepared-conversation.js";
-import { describePage } from "./stage.js";
+import { describePage } from "./site.js";
 import { desktop, patience } from "./tab.js";
 import { type Piece, Upstream } from "./upstream.js";
 
@@ -11,12 +11,12 @@ const quick = {
   starters: ["Summarize a document", "Explain a piece of code"],
 };
 
-describePage("the page", quick, (stage) => {
+describePage("the page", quick, (site) => {
   it("opens without a network once it was there, and asks for the network then", async () => {
-    const tab = await stage().open("/", { ...desktop, serviceWorkers: "allow" });
+    const tab = await site().open("/", { ...desktop, serviceWorkers: "allow" });
     tab.allow(/ERR_|Failed to load|WebSocket|status of/);
-    const manifest = await stage().ask<{ icons: { src: string }[] }>("GET", "/manifest.webmanifest");
-    for (const { src } of manifest.icons) expect((await fetch(stage().url + src)).status).toBe(200);
+    const manifest = await site().ask<{ icons: { src: string }[] }>("GET", "/manifest.webmanifest");
+    for (const { src } of manifest.icons) expect((await fetch(site().url + src)).status).toBe(200);
     await tab.composer.waitFor();
     await tab.page.evaluate(async () => {
       await navigator.serviceWorker.ready;
@@ -41,7 +41,7 @@ describePage("the page", quick, (stage) => {
   });
 
   it("offers the configured ways to begin, which are sent by hand", async () => {
-    const tab = await stage().open();
+    const tab = await site().open();
     await tab.page
       .getByRole("list", { name: "Ways to begin" })
       .getByRole("button", { name: "Explain a piece of code" })
@@ -54,8 +54,8 @@ describePage("the page", quick, (stage) => {
 
   it("prints the whole conversation", async () => {
     const turns = Array.from({ length: 120 }, (_, n) => [asked(`question ${n}`), said(`answer ${n}`)]);
-    const { conversation } = await stage().import(exportOf({ id: "to-print", title: "To print" }, turns));
-    const tab = await stage().open(`/c/${conversation.id}`);
+    const { conversation } = await site().import(exportOf({ id: "to-print", title: "To print" }, turns));
+    const tab = await site().open(`/c/${conversation.id}`);
     await tab.log.getByText("answer 119").waitFor();
     expect(await tab.log.getByText("question 0", { exact: true }).count()).toBe(0);
     await tab.page.evaluate(() => {
@@ -74,15 +74,15 @@ describePage("the page", quick, (stage) => {
   });
 
   it("is for reading where the key may only read", async () => {
-    await stage().ask("POST", "/conversations", { id: "read-me" });
-    const admin = await stage().ask<CreateKeyResponse>("POST", "/keys", { scopes: ["admin"] });
-    const made = await fetch(`${stage().url}/keys`, {
+    await site().ask("POST", "/conversations", { id: "read-me" });
+    const admin = await site().ask<CreateKeyResponse>("POST", "/keys", { scopes: ["admin"] });
+    const made = await fetch(`${site().url}/keys`, {
       method: "POST",
       body: JSON.stringify({ scopes: ["read"] }),
       headers: { authorization: `Bearer ${admin.secret}`, "content-type": "application/json" },
     });
     const reader = (await made.json()) as CreateKeyResponse;
-    const tab = await stage().open();
+    const tab = await site().open();
     tab.allow(/status of 401/, /WebSocket connection/);
     await tab.page.getByLabel("API key").fill(reader.secret);
     await tab.page.keyboard.press("Enter");
@@ -110,9 +110,9 @@ async function configuredModel(): Promise<object> {
   return { models: { local: { ...upstream.credential, models: ["unknown-model"] } } };
 }
 
-describePage("the page with a model of a vendor", configuredModel, (stage) => {
+describePage("the page with a model of a vendor", configuredModel, (site) => {
   it("shows the title that the model gave, and an assumed context window as assumed", async () => {
-    const tab = await stage().open();
+    const tab = await site().open();
     await tab.composer.waitFor();
     await tab.page.getByRole("button", { name: /^Model: / }).click();
     await tab.page.getByText("tokens fit (assumed)").waitFor();

@@ -6,7 +6,7 @@ import type { Locator } from "playwright-core";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { findings } from "./axe.js";
 import { CutWire } from "./cut-wire.js";
-import { describePage, type Stage } from "./stage.js";
+import { describePage, type Site } from "./site.js";
 import { desktop, patience, phone, type Tab } from "./tab.js";
 
 const quick = { models: { demo: { kind: "demo", pace: "instant", slowStepMs: 0 } } };
@@ -105,15 +105,15 @@ const shownPictures = (within: Locator) =>
       [...element.querySelectorAll("img")].filter((image) => image.complete && image.naturalWidth > 0).length,
   );
 
-async function upload(stage: Stage, name: string, bytes: Buffer): Promise<UploadInfo> {
-  const path = `${stage.url}/files?name=${encodeURIComponent(name)}`;
+async function upload(site: Site, name: string, bytes: Buffer): Promise<UploadInfo> {
+  const path = `${site.url}/files?name=${encodeURIComponent(name)}`;
   const response = await fetch(path, { method: "POST", body: new Uint8Array(bytes) });
   return (await response.json()) as UploadInfo;
 }
 
-describePage("the page and files", quick, (stage) => {
+describePage("the page and files", quick, (site) => {
   it("sends files that were chosen, shows them, opens a picture in full and downloads", async () => {
-    const tab = await stage().open();
+    const tab = await site().open();
     await attach(tab, cat, notes);
     await isAttached(tab, "cat.png");
     await isAttached(tab, "notes.txt");
@@ -154,7 +154,7 @@ describePage("the page and files", quick, (stage) => {
   });
 
   it("takes files that are dropped anywhere, and never leaves for one", async () => {
-    const tab = await stage().open();
+    const tab = await site().open();
     await tab.composer.waitFor();
     expect(await drop(tab.page.getByRole("heading", { name: "What shall we talk about?" }), [cat])).toBe(
       true,
@@ -162,13 +162,13 @@ describePage("the page and files", quick, (stage) => {
     await isAttached(tab, "cat.png");
     expect(await drop(tab.list, [notes])).toBe(true);
     await isAttached(tab, "notes.txt");
-    await tab.page.goto(`${stage().url}/nowhere`).catch(() => undefined);
+    await tab.page.goto(`${site().url}/nowhere`).catch(() => undefined);
     tab.allow(/status of 404/);
     expect(await drop(tab.page.locator("body"), [cat])).toBe(true);
   });
 
   it("attaches a picture that is pasted, and a long text on demand", async () => {
-    const tab = await stage().open();
+    const tab = await site().open();
     await tab.composer.waitFor();
     await tab.composer.evaluate((element, data) => {
       const clipboardData = new DataTransfer();
@@ -198,9 +198,9 @@ describePage("the page and files", quick, (stage) => {
   });
 
   it("shows the progress of several, lets one be canceled, and sends when all are there", async () => {
-    const tab = await stage().open("about:blank");
+    const tab = await site().open("about:blank");
     const held = await tab.hold(/\/files\?name=/);
-    await tab.page.goto(stage().url);
+    await tab.page.goto(site().url);
     await attach(tab, cat, notes);
     await tab.page.getByRole("progressbar", { name: "Upload of cat.png" }).waitFor();
     expect(await findings(tab)).toEqual([]);
@@ -219,11 +219,11 @@ describePage("the page and files", quick, (stage) => {
   });
 
   it("says why a file was not uploaded, holds the message back, and uploads it again", async () => {
-    const tab = await stage().open("about:blank");
+    const tab = await site().open("about:blank");
     tab.allow(/ERR_FAILED|ERR_CONNECTION/);
     let isBroken = true;
     await tab.page.route(/\/files\?name=/, (route) => (isBroken ? route.abort() : route.continue()));
-    await tab.page.goto(stage().url);
+    await tab.page.goto(site().url);
     await attach(tab, cat);
     await attached(tab).getByText("Not uploaded: connection lost").waitFor();
     expect(await findings(tab)).toEqual([]);
@@ -235,7 +235,7 @@ describePage("the page and files", quick, (stage) => {
   });
 
   it("says what the server takes before anything is sent", async () => {
-    const tab = await stage().open("about:blank");
+    const tab = await site().open("about:blank");
     await tab.page.route(/\/me$/, async (route) => {
       const response = await route.fetch();
       const files = { fileBytes: 2_000, messageFiles: 1, messageFileBytes: 4_000 };
@@ -245,7 +245,7 @@ describePage("the page and files", quick, (stage) => {
     tab.page.on("request", (request) => {
       if (request.method() === "POST" && request.url().includes("/files")) uploads.push(request.url());
     });
-    await tab.page.goto(stage().url);
+    await tab.page.goto(site().url);
     const button = tab.button("Attach files");
     expect(await button.getAttribute("title")).toBe(
       "Files for a message: at most 1, 2 KB each and 3.9 KB together",
@@ -259,7 +259,7 @@ describePage("the page and files", quick, (stage) => {
   });
 
   it("keeps the files of a draft across a reload, and says when one has expired", async () => {
-    const tab = await stage().open();
+    const tab = await site().open();
     await attach(tab, cat, notes);
     await isAttached(tab, "notes.txt");
     await isAttached(tab, "cat.png");
@@ -288,9 +288,9 @@ describePage("the page and files", quick, (stage) => {
   });
 
   it("keeps the files of a message that was not sent, across a reload and back to the composer", async () => {
-    const wire = await CutWire.to(stage().server.port);
+    const wire = await CutWire.to(site().server.port);
     onTestFinished(() => wire.end());
-    const tab = await stage().open("/", { ...desktop, origin: wire.url });
+    const tab = await site().open("/", { ...desktop, origin: wire.url });
     tab.allow(/ERR_CONNECTION|ERR_EMPTY_RESPONSE|ERR_SOCKET|Connection closed before/);
     const id = await tab.begin("work out 1 + 2");
     await tab.ended(1);
@@ -310,14 +310,14 @@ describePage("the page and files", quick, (stage) => {
     expect(await tab.composer.inputValue()).toBe("Look at this");
     await tab.composer.press("Enter");
     await tab.ended(2);
-    const { chunks } = await stage().ask<HistoryResponse>("GET", `/conversations/${id}`);
+    const { chunks } = await site().ask<HistoryResponse>("GET", `/conversations/${id}`);
     expect(
       chunks.filter(({ chunk }) => chunk.type === "text" && chunk.file?.name === "cat.png"),
     ).toHaveLength(1);
   });
 
   it("takes the files of a message into an edit and into a repetition", async () => {
-    const tab = await stage().open();
+    const tab = await site().open();
     await attach(tab, cat, notes);
     await isAttached(tab, "cat.png");
     await isAttached(tab, "notes.txt");
@@ -339,7 +339,7 @@ describePage("the page and files", quick, (stage) => {
     await expect.poll(() => tab.page.url(), patience).not.toContain(first);
     await tab.ended(1);
     const names = async () => {
-      const { chunks } = await stage().ask<HistoryResponse>("GET", `/conversations/${tab.conversationId}`);
+      const { chunks } = await site().ask<HistoryResponse>("GET", `/conversations/${tab.conversationId}`);
       return chunks.flatMap(({ chunk }) => (chunk.type === "text" ? (chunk.file?.name ?? []) : []));
     };
     expect(await names()).toEqual(["cat.png", "more.txt"]);
@@ -351,7 +351,7 @@ describePage("the page and files", quick, (stage) => {
   });
 
   it("draws a large picture from its thumbnail, and says in the inspector what the model got of it", async () => {
-    const tab = await stage().open();
+    const tab = await site().open();
     const asked: string[] = [];
     tab.page.on("request", (request) => {
       if (request.resourceType() === "image" && request.url().includes("/files/")) asked.push(request.url());
@@ -375,7 +375,7 @@ describePage("the page and files", quick, (stage) => {
   });
 
   it("shows names harmlessly, whatever is in them", async () => {
-    const { hash, size } = await upload(stage(), "a.bin", Buffer.from([1, 2, 3]));
+    const { hash, size } = await upload(site(), "a.bin", Buffer.from([1, 2, 3]));
     const hostile = [
       "invoice\u202Efdp.exe",
       "<img src=x onerror=hacked=1>.txt",
@@ -410,9 +410,9 @@ describePage("the page and files", quick, (stage) => {
           }) as ExportLine,
       ),
     ];
-    await stage().import(lines);
+    await site().import(lines);
     for (const device of [desktop, phone]) {
-      const tab = await stage().open("/c/names", device);
+      const tab = await site().open("/c/names", device);
       const files = tab.questions.first().getByRole("list", { name: "Files" }).getByRole("listitem");
       await expect.poll(() => files.count(), patience).toBe(hostile.length);
       expect(await files.first().innerText()).toContain("invoice\uFFFDfdp.exe".slice(-10));
@@ -425,9 +425,9 @@ describePage("the page and files", quick, (stage) => {
 });
 
 describe("the page and files, while a turn runs", () => {
-  describePage("at the pace of a person", {}, (stage) => {
+  describePage("at the pace of a person", {}, (site) => {
     it("queues a message with its files, and keeps them when its text is edited", async () => {
-      const tab = await stage().open();
+      const tab = await site().open();
       const id = await tab.begin("Give me a long answer");
       await tab.log.getByText("You asked for something long").waitFor();
       await attach(tab, cat);
@@ -446,7 +446,7 @@ describe("the page and files, while a turn runs", () => {
       await tab.stopButton.click();
       await tab.page.getByRole("button", { name: "Send queued (1)" }).click();
       await tab.ended(2);
-      const { chunks } = await stage().ask<HistoryResponse>("GET", `/conversations/${id}`);
+      const { chunks } = await site().ask<HistoryResponse>("GET", `/conversations/${id}`);
       const sent = chunks.flatMap(({ chunk, role }) =>
         role === "user" && chunk.type === "text" ? [chunk.file?.name ?? chunk.text] : [],
       );

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { findings } from "./axe.js";
 import { asked, exportOf, said } from "./prepared-conversation.js";
-import { describePage } from "./stage.js";
+import { describePage } from "./site.js";
 import { patience, phone, type Tab } from "./tab.js";
 
 const quick = { models: { demo: { kind: "demo", pace: "instant", slowStepMs: 0 } } };
@@ -35,17 +35,17 @@ async function isInView(tab: Tab, text: string): Promise<boolean> {
   });
 }
 
-describePage("finding within a conversation", quick, (stage) => {
+describePage("finding within a conversation", quick, (site) => {
   it("counts the messages, goes from one to the next, marks the words, and gives the focus back", async () => {
     const turns = Array.from({ length: 400 }, (_, n) => [
       asked(`question ${n}`),
       said(n === 20 || n === 200 || n === 390 ? `The **quokka** hides in number ${n}.` : `answer ${n}`),
     ]);
-    await stage().import(exportOf({ id: "found", title: "Where quokkas hide" }, turns));
-    await stage().import(
+    await site().import(exportOf({ id: "found", title: "Where quokkas hide" }, turns));
+    await site().import(
       exportOf({ id: "elsewhere", title: "Elsewhere" }, [[asked("quokka"), said("quokka")]]),
     );
-    const tab = await stage().open("/c/found");
+    const tab = await site().open("/c/found");
     await tab.log.getByText("answer 399").waitFor();
     await tab.composer.focus();
     await openBar(tab);
@@ -84,8 +84,8 @@ describePage("finding within a conversation", quick, (stage) => {
   });
 
   it("leaves the keys to the browser once it is open, and never stops a turn by Esc", async () => {
-    await stage().import(exportOf({ id: "keys", title: "Keys" }, [[asked("a word"), said("another word")]]));
-    const tab = await stage().open("/c/keys");
+    await site().import(exportOf({ id: "keys", title: "Keys" }, [[asked("a word"), said("another word")]]));
+    const tab = await site().open("/c/keys");
     await tab.log.getByText("another word").waitFor();
     await openBar(tab);
     const isOurs = () =>
@@ -122,10 +122,8 @@ describePage("finding within a conversation", quick, (stage) => {
   });
 
   it("is in the menu of a phone, and fits", async () => {
-    await stage().import(
-      exportOf({ id: "small", title: "Small" }, [[asked("a word"), said("another word")]]),
-    );
-    const tab = await stage().open("/c/small", phone);
+    await site().import(exportOf({ id: "small", title: "Small" }, [[asked("a word"), said("another word")]]));
+    const tab = await site().open("/c/small", phone);
     await tab.log.getByText("another word").waitFor();
     await tab.button("Conversation menu").tap();
     await tab.page.getByRole("menuitem", { name: "Find" }).tap();

@@ -1,14 +1,14 @@
 import { expect, it } from "vitest";
 import { answered, asked, exportOf } from "./prepared-conversation.js";
-import { describePage } from "./stage.js";
+import { describePage } from "./site.js";
 import { patience, type Tab } from "./tab.js";
 
 const entryOf = (tab: Tab, title: string) => tab.list.getByRole("link", { name: title });
 
 // No configuration: the view of a user who has just typed `npm start`.
-describePage("the page on a first visit", {}, (stage) => {
+describePage("the page on a first visit", {}, (site) => {
   it("says what answers here, how to add a key and what to try", async () => {
-    const tab = await stage().open();
+    const tab = await site().open();
     await tab.page.getByRole("heading", { name: "What shall we talk about?" }).waitFor();
     const main = tab.page.getByRole("main");
     await main.getByText("demo model", { exact: true }).waitFor();
@@ -23,9 +23,9 @@ describePage("the page on a first visit", {}, (stage) => {
   });
 
   it("moves nothing when it has learned what answers", async () => {
-    const tab = await stage().open("about:blank");
+    const tab = await site().open("about:blank");
     const held = await tab.hold("**/models");
-    await tab.page.goto(stage().url);
+    await tab.page.goto(site().url);
     const heading = tab.page.getByRole("heading", { name: "What shall we talk about?" });
     const [before, composer] = [await heading.boundingBox(), await tab.composer.boundingBox()];
     await expect.poll(held.asked, patience).toBeGreaterThan(0);
@@ -37,10 +37,10 @@ describePage("the page on a first visit", {}, (stage) => {
   });
 
   it("shows the message at once, before the code that shows a conversation is loaded", async () => {
-    const tab = await stage().open("about:blank");
+    const tab = await site().open("about:blank");
     tab.allowMissing();
     const held = await tab.hold(/\/assets\/(conversation-view|markdown)-[^/]*\.js$/);
-    await tab.page.goto(stage().url);
+    await tab.page.goto(site().url);
     await tab.composer.waitFor();
     // Both are fetched before the first message.
     await expect.poll(held.asked, patience).toBe(2);
@@ -55,7 +55,7 @@ describePage("the page on a first visit", {}, (stage) => {
 
   it("asks for nothing about a conversation that it has just made, however soon Enter comes", async () => {
     for (const pause of [true, false]) {
-      const tab = await stage().open();
+      const tab = await site().open();
       await tab.composer.waitFor();
       // With a pause, everything that a page asks for at its start is there.
       if (pause) await tab.page.waitForLoadState("networkidle");
@@ -80,7 +80,7 @@ describePage("the page on a first visit", {}, (stage) => {
   });
 
   it("begins with an example, and shows its tool and the result", async () => {
-    const tab = await stage().open();
+    const tab = await site().open();
     tab.allowMissing();
     await tab.page.getByRole("button", { name: /What time is it in Tokyo\?/ }).click();
     await tab.page.waitForURL(/\/c\//);
@@ -98,7 +98,7 @@ describePage("the page on a first visit", {}, (stage) => {
   });
 
   it("groups the tools of one step, each with its input and result", async () => {
-    const tab = await stage().open();
+    const tab = await site().open();
     await tab.begin("Use many tools at once");
     await tab.ended(1);
     const group = tab.log.getByRole("group", { name: "6 tool calls of one step" });
@@ -122,7 +122,7 @@ describePage("the page on a first visit", {}, (stage) => {
   });
 
   it("shows what a tool prints while it works", async () => {
-    const tab = await stage().open();
+    const tab = await site().open();
     await tab.begin("Start the slow tool");
     const card = tab.log.getByRole("group", { name: "Tool call" });
     await card.getByText("Output so far").waitFor();
@@ -135,7 +135,7 @@ describePage("the page on a first visit", {}, (stage) => {
   });
 
   it("shows a failed turn with its cause, keeps its output, and retries as a branch", async () => {
-    const tab = await stage().open();
+    const tab = await site().open();
     const first = await tab.begin("Show me an error");
     const card = tab.log.getByRole("group", { name: "Error" });
     await card.waitFor();
@@ -151,8 +151,8 @@ describePage("the page on a first visit", {}, (stage) => {
 
   it("offers no retry where that will not succeed unchanged, and says what to change", async () => {
     const failed = answered({ type: "error", code: "context_overflow", message: "too many tokens" });
-    await stage().import(exportOf({ id: "overflow", title: "Too much" }, [[asked("all of it"), failed]]));
-    const tab = await stage().open("/c/overflow");
+    await site().import(exportOf({ id: "overflow", title: "Too much" }, [[asked("all of it"), failed]]));
+    const tab = await site().open("/c/overflow");
     const card = tab.log.getByRole("group", { name: "Error" });
     await card.getByText("Will not succeed unchanged").waitFor();
     await card.getByText("or shorten the message").waitFor();
@@ -162,7 +162,7 @@ describePage("the page on a first visit", {}, (stage) => {
   });
 
   it("reports a conversation that is not there", async () => {
-    const tab = await stage().open("/c/no-such-conversation");
+    const tab = await site().open("/c/no-such-conversation");
     tab.allowMissing();
     await tab.page.getByText("There is no such conversation").waitFor();
     await tab.button("Start a new one").click();

@@ -1,6 +1,6 @@
 import { afterAll, expect, it } from "vitest";
 import { answered, asked, exportOf, returned, said } from "./prepared-conversation.js";
-import { describePage, type Stage } from "./stage.js";
+import { describePage, type Site } from "./site.js";
 import { patience, type Tab } from "./tab.js";
 import { type Piece, Upstream } from "./upstream.js";
 
@@ -33,7 +33,7 @@ const maths = `$$\\href{javascript:alert(1)}{x}$$ :::${html}::: {{constructor.co
 
 const title = `<img src=x onerror="window.hacked='title'"> ${bidi} ${"long".repeat(100)}`;
 
-async function prepare(stage: Stage): Promise<void> {
+async function prepare(site: Site): Promise<void> {
   const tool = { toolCallId: "call-1", toolName: `<script>hacked=3</script>${bidi}` };
   const input = { html, [html.slice(0, 60)]: links, deep: [[[[megabyte.slice(0, 50_000)]]]] };
   const turns = [
@@ -66,7 +66,7 @@ async function prepare(stage: Stage): Promise<void> {
     ],
     [asked("fail"), answered({ type: "error", code: "provider_rejected", message: html })],
   ];
-  await stage.import(exportOf({ id: "hostile", title }, turns));
+  await site.import(exportOf({ id: "hostile", title }, turns));
 }
 
 /** Returns everything of this that became more than text. */
@@ -110,10 +110,10 @@ async function config(): Promise<object> {
   return { models: { local: upstream.credential } };
 }
 
-describePage("hostile content on the page", config, (stage) => {
+describePage("hostile content on the page", config, (site) => {
   it("is text, wherever it is shown, and the page stays usable", async () => {
-    await prepare(stage());
-    const tab = await stage().open("/c/hostile");
+    await prepare(site());
+    const tab = await site().open("/c/hostile");
     await tab.log.getByText("the end", { exact: true }).waitFor();
     const seen = new Set<number>();
     await tab.log.hover();
@@ -138,7 +138,7 @@ describePage("hostile content on the page", config, (stage) => {
   });
 
   it("is text when it is opened: tools, reasoning, what was cut, and the text of an error", async () => {
-    const tab = await stage().open("/c/hostile");
+    const tab = await site().open("/c/hostile");
     await tab.log.getByText("the end", { exact: true }).waitFor();
     await tab.log.getByRole("group", { name: "Tool call" }).getByRole("button").first().click();
     await tab.log.getByText("Result", { exact: true }).waitFor();
@@ -154,7 +154,7 @@ describePage("hostile content on the page", config, (stage) => {
   });
 
   it("is text in titles, lists, the palette, the search and the inspector", async () => {
-    const tab = await stage().open("/c/hostile");
+    const tab = await site().open("/c/hostile");
     await tab.log.getByText("the end", { exact: true }).waitFor();
     expect(await tab.page.title()).toContain("<img src=x");
     await tab.button("Open the inspector").click();
@@ -180,7 +180,7 @@ describePage("hostile content on the page", config, (stage) => {
 
   it("has a direction line by line, as it was typed", async () => {
     const lines = "\u0645\u0631\u062D\u0628\u0627:\ndef f(x):\n    return x";
-    const tab = await stage().open();
+    const tab = await site().open();
     await tab.begin(lines);
     await tab.ended(1);
     const shown = tab.questions.first().locator(".lines-by-themselves");
@@ -219,7 +219,7 @@ describePage("hostile content on the page", config, (stage) => {
   });
 
   it("is text while it streams in, cut anywhere, and in what one types", async () => {
-    const tab = await stage().open();
+    const tab = await site().open();
     await tab.begin(`${html} ${bidi}`);
     await expect
       .poll(async () => {
@@ -241,7 +241,7 @@ describePage("hostile content on the page", config, (stage) => {
   });
 
   it("cannot even frame the page, or load anything from elsewhere", async () => {
-    const response = await fetch(stage().url);
+    const response = await fetch(site().url);
     const policy = response.headers.get("content-security-policy") ?? "";
     for (const rule of [
       "default-src 'none'",
@@ -252,7 +252,7 @@ describePage("hostile content on the page", config, (stage) => {
       expect(policy).toContain(rule);
     expect(policy).not.toMatch(/script-src[^;]*unsafe/);
     // The guard of these tests sees what the policy blocks.
-    const tab = await stage().open();
+    const tab = await site().open();
     await tab.composer.waitFor();
     await tab.page.evaluate((address) => {
       document.body.append(Object.assign(document.createElement("img"), { src: address }));

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import type { ConversationDetail, MetricsResponse, TurnDetail } from "@parley/wire";
 import { describe, expect, it } from "vitest";
 import { answered, asked, exportOf, returned, said } from "./prepared-conversation.js";
-import { describePage, type Stage } from "./stage.js";
+import { describePage, type Site } from "./site.js";
 import { patience, type Tab } from "./tab.js";
 
 const quick = { models: { demo: { kind: "demo", pace: "instant", slowStepMs: 0 } } };
@@ -10,18 +10,18 @@ const quick = { models: { demo: { kind: "demo", pace: "instant", slowStepMs: 0 }
 const inspectorOf = (tab: Tab) => tab.page.getByRole("complementary", { name: "Inspector" });
 const count = new Intl.NumberFormat("en-US");
 
-async function prepare(stage: Stage, id: string): Promise<void> {
+async function prepare(site: Site, id: string): Promise<void> {
   const turns = Array.from({ length: 12 }, (_, n) => [
     asked(`What is the ${n + 1}th thing to know about tea?`),
     said(`Thing ${n + 1}: ${"leaves, water, time and patience. ".repeat(6)}`),
   ]);
-  await stage.import(exportOf({ id, title: `About tea (${id})` }, turns));
+  await site.import(exportOf({ id, title: `About tea (${id})` }, turns));
 }
 
-describePage("the page", quick, (stage) => {
+describePage("the page", quick, (site) => {
   describe("its inspector", () => {
     it("draws a turn by step, and its figures are those of the log", async () => {
-      const tab = await stage().open();
+      const tab = await site().open();
       const id = await tab.begin("Use many tools at once");
       await tab.ended(1);
       await tab.button("Open the inspector").click();
@@ -34,7 +34,7 @@ describePage("the page", quick, (stage) => {
       // A bar for each tool, and at least one for each step.
       expect(await inspector.locator("figure svg rect title").count()).toBeGreaterThanOrEqual(8);
 
-      const { turns } = await stage().ask<MetricsResponse>("GET", `/conversations/${id}/metrics`);
+      const { turns } = await site().ask<MetricsResponse>("GET", `/conversations/${id}/metrics`);
       const turn = turns[0];
       if (turn === undefined) throw new Error("the turn has no metrics");
       const { inputTokens, outputTokens } = turn.usage;
@@ -54,7 +54,7 @@ describePage("the page", quick, (stage) => {
     });
 
     it("lists what each call sent, and how it differs from the call before", async () => {
-      const tab = await stage().open();
+      const tab = await site().open();
       const id = await tab.begin("What time is it in Cairo?");
       await tab.ended(1);
       await tab.button("Inspect this turn").click();
@@ -65,8 +65,8 @@ describePage("the page", quick, (stage) => {
       await second.getByRole("button", { name: /^Step 2/ }).click();
       await second.getByText("Sent, in order").waitFor();
       await second.getByText("Difference to the call before").waitFor();
-      const { turns } = await stage().ask<MetricsResponse>("GET", `/conversations/${id}/metrics`);
-      const detail = await stage().ask<TurnDetail>("GET", `/conversations/${id}/turns/${turns[0]?.turnId}`);
+      const { turns } = await site().ask<MetricsResponse>("GET", `/conversations/${id}/metrics`);
+      const detail = await site().ask<TurnDetail>("GET", `/conversations/${id}/turns/${turns[0]?.turnId}`);
       const manifests = detail.providerCalls.map(({ manifest }) => manifest);
       expect(manifests).toHaveLength(2);
       const sent = manifests[1]?.segments.find(({ kind }) => kind === "messages");
@@ -90,8 +90,8 @@ describePage("the page", quick, (stage) => {
     });
 
     it("shows how full the window is, of what, and when compaction comes; before the first answer that is unknown", async () => {
-      await stage().ask("POST", "/conversations", { id: "unasked", title: "Nothing asked yet" });
-      const tab = await stage().open("/c/unasked");
+      await site().ask("POST", "/conversations", { id: "unasked", title: "Nothing asked yet" });
+      const tab = await site().open("/c/unasked");
       await tab.button("Open the inspector").click();
       const inspector = inspectorOf(tab);
       await inspector.getByRole("tab", { name: "Context" }).click();
@@ -100,7 +100,7 @@ describePage("the page", quick, (stage) => {
 
       await tab.send("hello there");
       await tab.ended(1);
-      const { contextSize, contextWindow } = await stage().ask<ConversationDetail>(
+      const { contextSize, contextWindow } = await site().ask<ConversationDetail>(
         "GET",
         "/conversations/unasked/meta",
       );
@@ -115,7 +115,7 @@ describePage("the page", quick, (stage) => {
     });
 
     it("draws trends from the second turn on, and leads from there to a turn", async () => {
-      const tab = await stage().open();
+      const tab = await site().open();
       await tab.begin("work out 1 + 1");
       await tab.ended(1);
       await tab.send("work out 2 + 2");
@@ -136,8 +136,8 @@ describePage("the page", quick, (stage) => {
         asked(`Question ${n + 1}`),
         said(`Answer ${n + 1}`),
       ]);
-      await stage().import(exportOf({ id: "many-turns", title: "Many turns" }, turns));
-      const tab = await stage().open("/c/many-turns");
+      await site().import(exportOf({ id: "many-turns", title: "Many turns" }, turns));
+      const tab = await site().open("/c/many-turns");
       await tab.log.getByText("Answer 130", { exact: true }).waitFor();
       await tab.page.keyboard.press("Control+i");
       const inspector = inspectorOf(tab);
@@ -160,8 +160,8 @@ describePage("the page", quick, (stage) => {
     });
 
     it("exports the conversation as Markdown and as lines that can be imported again", async () => {
-      await prepare(stage(), "exported");
-      const tab = await stage().open("/c/exported");
+      await prepare(site(), "exported");
+      const tab = await site().open("/c/exported");
       await tab.button("Conversation menu").click();
       await tab.page.getByRole("menuitem", { name: "Export" }).click();
       const save = async (name: string) => {
@@ -182,8 +182,8 @@ describePage("the page", quick, (stage) => {
 
   describe("its compaction", () => {
     it("is previewed, done, read and undone", async () => {
-      await prepare(stage(), "compacted");
-      const tab = await stage().open("/c/compacted");
+      await prepare(site(), "compacted");
+      const tab = await site().open("/c/compacted");
       await tab.button("Conversation menu").click();
       await tab.page.getByRole("menuitem", { name: "Compact" }).click();
       const dialog = tab.dialog("Compact");
@@ -239,7 +239,7 @@ describePage("the page", quick, (stage) => {
       await inspector.getByRole("button", { name: "Undo the last one" }).waitFor({ state: "detached" });
       await isUnknown();
       // A client that joins later sees the same.
-      const later = await stage().open("/c/compacted");
+      const later = await site().open("/c/compacted");
       await later.questions.getByText("and then?").waitFor();
       await expect
         .poll(
@@ -252,7 +252,7 @@ describePage("the page", quick, (stage) => {
       await isKnown();
 
       // A compaction that another client requested is received here.
-      await stage().ask("POST", "/conversations/compacted/compact", { keepLastN: 4 });
+      await site().ask("POST", "/conversations/compacted/compact", { keepLastN: 4 });
       await isUnknown();
       await tab.page.reload();
       await tab.questions.getByText("and now?").waitFor();
@@ -260,17 +260,17 @@ describePage("the page", quick, (stage) => {
     });
 
     it("is shown as undone in the fork that made it", async () => {
-      await prepare(stage(), "fork-origin");
-      await stage().ask("POST", "/conversations/fork-origin/compact", { keepLastN: 20 });
-      await stage().ask("POST", "/conversations/fork-origin/fork", { atSeq: 25, id: "compacted-fork" });
-      await stage().ask("POST", "/conversations/compacted-fork/compact", { keepLastN: 4 });
-      const tab = await stage().open("/c/compacted-fork");
+      await prepare(site(), "fork-origin");
+      await site().ask("POST", "/conversations/fork-origin/compact", { keepLastN: 20 });
+      await site().ask("POST", "/conversations/fork-origin/fork", { atSeq: 25, id: "compacted-fork" });
+      await site().ask("POST", "/conversations/compacted-fork/compact", { keepLastN: 4 });
+      const tab = await site().open("/c/compacted-fork");
       const summaries = tab.log.getByRole("region", { name: "Compaction" });
       const inForce = summaries.getByText("Earlier messages were summarised for the model");
       const undone = summaries.getByText("A summary for the model, undone since");
       await expect.poll(() => inForce.count(), patience).toBe(2);
       for (const _ of ["its own", "the one that it came with"])
-        await stage().ask("POST", "/conversations/compacted-fork/compact/undo");
+        await site().ask("POST", "/conversations/compacted-fork/compact/undo");
       await summaries.last().getByText("A summary for the model, undone since").waitFor();
       // Of the other, which was made before the fork, the page knows too little.
       expect([await inForce.count(), await undone.count()]).toEqual([1, 1]);
@@ -284,8 +284,8 @@ describePage("the page", quick, (stage) => {
         returned({ type: "tool-result", ...tool(n), content: "noon", isError: false }),
         said(`It is noon. (${n})`),
       ]);
-      await stage().import(exportOf({ id: "with-calls", title: "Calls" }, turns));
-      const tab = await stage().open("/c/with-calls");
+      await site().import(exportOf({ id: "with-calls", title: "Calls" }, turns));
+      const tab = await site().open("/c/with-calls");
       await tab.button("Conversation menu").click();
       await tab.page.getByRole("menuitem", { name: "Compact" }).click();
       const dialog = tab.dialog("Compact");
@@ -299,7 +299,7 @@ describePage("the page", quick, (stage) => {
     });
 
     it("says why there is nothing to do", async () => {
-      const tab = await stage().open();
+      const tab = await site().open();
       await tab.begin("hello there");
       await tab.ended(1);
       await tab.page.keyboard.press("Control+k");

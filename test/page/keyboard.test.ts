@@ -1,7 +1,7 @@
 import type { Locator } from "playwright-core";
 import { expect, it } from "vitest";
 import { asked, exportOf, said } from "./prepared-conversation.js";
-import { describePage } from "./stage.js";
+import { describePage } from "./site.js";
 import { desktop, patience, type Tab } from "./tab.js";
 
 const config = {
@@ -20,9 +20,9 @@ async function tabTo(tab: Tab, locator: Locator, key = "Tab"): Promise<void> {
   throw new Error(`${locator} cannot be reached with ${key}; the focus is at "${await tab.focused()}"`);
 }
 
-describePage("the page by keyboard alone", config, (stage) => {
+describePage("the page by keyboard alone", config, (site) => {
   it("talks, breaks lines, edits the last message and leaves it", async () => {
-    const tab = await stage().open();
+    const tab = await site().open();
     tab.allowMissing();
     const { keyboard } = tab.page;
     await expect.poll(() => tab.focused(), patience).toBe("Message");
@@ -50,8 +50,8 @@ describePage("the page by keyboard alone", config, (stage) => {
         said("a short answer"),
       ]);
       const turns = [...earlier, [asked("the last question"), said(answer)]];
-      await stage().import(exportOf({ id, title: "A long one" }, turns));
-      const tab = await stage().open(`/c/${id}`, { ...desktop, viewport: { width: 1280, height: 720 } });
+      await site().import(exportOf({ id, title: "A long one" }, turns));
+      const tab = await site().open(`/c/${id}`, { ...desktop, viewport: { width: 1280, height: 720 } });
       await tab.log.getByText(`paragraph ${paragraphs}`).last().waitFor();
       await expect
         .poll(async () => {
@@ -72,7 +72,7 @@ describePage("the page by keyboard alone", config, (stage) => {
   });
 
   it("finds every command in the palette: theme, model, inspector, and the way to another conversation", async () => {
-    const tab = await stage().open();
+    const tab = await site().open();
     const { keyboard } = tab.page;
     const palette = tab.dialog("Commands");
     await expect.poll(() => tab.focused(), patience).toBe("Message");
@@ -108,9 +108,9 @@ describePage("the page by keyboard alone", config, (stage) => {
   });
 
   it("keeps what is typed behind a shortcut out of the message, and gives the focus back", async () => {
-    const tab = await stage().open("about:blank");
+    const tab = await site().open("about:blank");
     const held = await tab.hold(/\/assets\/search-dialog-.*\.js$/);
-    await tab.page.goto(stage().url);
+    await tab.page.goto(site().url);
     await tab.composer.click();
     await tab.page.keyboard.press("Control+Shift+F");
     await expect.poll(held.asked, patience).toBe(1);
@@ -130,7 +130,7 @@ describePage("the page by keyboard alone", config, (stage) => {
   });
 
   it("lists its shortcuts", async () => {
-    const tab = await stage().open();
+    const tab = await site().open();
     const { keyboard } = tab.page;
     await expect.poll(() => tab.focused(), patience).toBe("Message");
     await keyboard.type("?");
@@ -155,7 +155,7 @@ describePage("the page by keyboard alone", config, (stage) => {
   });
 
   it("walks the list, renames, deletes and takes that back", async () => {
-    const tab = await stage().open();
+    const tab = await site().open();
     const { keyboard } = tab.page;
     for (const text of ["the older one", "the newer one"]) {
       await keyboard.press("Control+Shift+O");
@@ -185,7 +185,7 @@ describePage("the page by keyboard alone", config, (stage) => {
   });
 
   it("steers and stops a running turn, and opens menus", async () => {
-    const tab = await stage().open();
+    const tab = await site().open();
     const { keyboard } = tab.page;
     await tabTo(tab, tab.page.getByRole("button", { name: /^Model: / }));
     await keyboard.press("Enter");

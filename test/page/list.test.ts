@@ -2,15 +2,15 @@ import type { ListConversationsResponse } from "@parley/wire";
 import type { Locator } from "playwright-core";
 import { expect, it } from "vitest";
 import { asked, exportOf, said } from "./prepared-conversation.js";
-import { describePage, type Stage } from "./stage.js";
+import { describePage, type Site } from "./site.js";
 import { patience, type Tab } from "./tab.js";
 
 const quick = { models: { demo: { kind: "demo", pace: "instant", slowStepMs: 0 } } };
 
 const entry = (tab: Tab, title: string) => tab.list.getByRole("link", { name: title });
 
-async function titles(stage: Stage): Promise<string[]> {
-  const { conversations } = await stage.ask<ListConversationsResponse>("GET", "/conversations");
+async function titles(site: Site): Promise<string[]> {
+  const { conversations } = await site.ask<ListConversationsResponse>("GET", "/conversations");
   return conversations.map(({ title }) => title);
 }
 
@@ -20,12 +20,12 @@ async function openMenu(tab: Tab, title: string): Promise<void> {
   await tab.button(`Menu of ${title}`).click();
 }
 
-describePage("the page's list of conversations", quick, (stage) => {
+describePage("the page's list of conversations", quick, (site) => {
   it("renames in place, from the header and from the list, in every tab", async () => {
-    const tab = await stage().open();
+    const tab = await site().open();
     await tab.begin("a title to change");
     await tab.ended(1);
-    const other = await stage().open();
+    const other = await site().open();
     await entry(other, "a title to change").waitFor();
 
     await tab.page.getByRole("heading", { level: 1 }).getByRole("button").click();
@@ -45,11 +45,11 @@ describePage("the page's list of conversations", quick, (stage) => {
     await tab.page.getByRole("textbox", { name: "Title" }).fill("never");
     await tab.page.keyboard.press("Escape");
     await tab.page.getByRole("heading", { level: 1, name: "Changed in the list" }).waitFor();
-    expect(await titles(stage())).toContain("Changed in the list");
+    expect(await titles(site())).toContain("Changed in the list");
   });
 
   it("deletes with an undo, and permanently without one, in every tab", async () => {
-    const tab = await stage().open();
+    const tab = await site().open();
     const elsewhere = await tab.begin("somewhere else");
     await tab.ended(1);
     await tab.page.getByRole("link", { name: "New conversation" }).click();
@@ -79,17 +79,17 @@ describePage("the page's list of conversations", quick, (stage) => {
     await tab.page.waitForURL((url) => url.pathname.endsWith(kept));
     await tab.ended(1);
 
-    const other = await stage().open();
+    const other = await site().open();
     await entry(other, "keep me after all").waitFor();
     await tab.page.getByRole("button", { name: "Conversation menu" }).click();
     await tab.page.getByRole("menuitem", { name: "Delete" }).click();
     await notes.getByRole("button", { name: "Dismiss" }).click();
     await entry(other, "keep me after all").waitFor({ state: "detached" });
-    await expect.poll(() => titles(stage()), patience).not.toContain("keep me after all");
+    await expect.poll(() => titles(site()), patience).not.toContain("keep me after all");
   });
 
   it("puts a conversation away, shows it apart, and reopens it by a message", async () => {
-    const tab = await stage().open();
+    const tab = await site().open();
     await tab.begin("put me away");
     await tab.ended(1);
     await openMenu(tab, "put me away");
@@ -118,8 +118,8 @@ describePage("the page's list of conversations", quick, (stage) => {
       asked(`question ${n}`),
       said(n === 40 ? "Here hides the quokka among the words: 東京都の黒猫。" : `answer ${n}`),
     ]);
-    await stage().import(exportOf({ id: "searched", title: "A long search" }, turns));
-    const tab = await stage().open();
+    await site().import(exportOf({ id: "searched", title: "A long search" }, turns));
+    const tab = await site().open();
     const dialog = tab.dialog("Search messages");
     // A key that is pressed before the page listens is lost.
     await expect
@@ -157,8 +157,8 @@ describePage("the page's list of conversations", quick, (stage) => {
   });
 
   it("says so when not everything could be searched", async () => {
-    await stage().import(exportOf({ id: "partial", title: "Partial" }, [[asked("ocelot"), said("ocelots")]]));
-    const tab = await stage().open();
+    await site().import(exportOf({ id: "partial", title: "Partial" }, [[asked("ocelot"), said("ocelots")]]));
+    const tab = await site().open();
     await tab.page.route("**/search?*", async (route) => {
       const response = await route.fetch();
       await route.fulfill({ response, json: { ...(await response.json()), partial: true } });
@@ -178,8 +178,8 @@ describePage("the page's list of conversations", quick, (stage) => {
 
   it("says so when earlier messages cannot be loaded, and loads them when the user tries again", async () => {
     const turns = Array.from({ length: 300 }, (_, n) => [asked(`question ${n}`), said(`answer ${n}`)]);
-    await stage().import(exportOf({ id: "cut-off", title: "Cut off" }, turns));
-    const tab = await stage().open("about:blank");
+    await site().import(exportOf({ id: "cut-off", title: "Cut off" }, turns));
+    const tab = await site().open("about:blank");
     tab.allow(/ERR_INTERNET_DISCONNECTED/);
     let isCut = true;
     let asks = 0;
@@ -187,7 +187,7 @@ describePage("the page's list of conversations", quick, (stage) => {
       asks += 1;
       return isCut ? route.abort("internetdisconnected") : route.continue();
     });
-    await tab.page.goto(`${stage().url}/c/cut-off`);
+    await tab.page.goto(`${site().url}/c/cut-off`);
     await tab.log.getByText("answer 299").waitFor();
     await tab.log.evaluate((box) => box.scrollTo(0, 0));
     await expect.poll(() => asks, patience).toBe(1);
@@ -204,7 +204,7 @@ describePage("the page's list of conversations", quick, (stage) => {
   });
 
   it("branches off by editing a message and by regenerating an answer, and switches between the branches", async () => {
-    const tab = await stage().open();
+    const tab = await site().open();
     const origin = await tab.begin("work out 1 + 1");
     await tab.ended(1);
     await tab.send("work out 2 + 2");
@@ -256,18 +256,18 @@ describePage("the page's list of conversations", quick, (stage) => {
   it("switches to branches that are far down in the list, and to none that is gone", async () => {
     const turns = [0, 1].map((n) => [asked(`question ${n}`), said(`answer ${n}`)]);
     const longAgo = Date.now() - 3_600_000;
-    await stage().import(exportOf({ id: "old-origin", title: "Old origin", endedAt: longAgo }, turns));
+    await site().import(exportOf({ id: "old-origin", title: "Old origin", endedAt: longAgo }, turns));
     for (const [id, from] of [
       ["old-first", "old-origin"],
       ["old-second", "old-first"],
     ] as const) {
-      await stage().ask("POST", `/conversations/${from}/fork`, { atSeq: 2, id, message: `asked as ${id}` });
+      await site().ask("POST", `/conversations/${from}/fork`, { atSeq: 2, id, message: `asked as ${id}` });
     }
     for (let n = 0; n <= 50; n += 1) {
       const newer = { id: `newer-${n}`, title: `Newer ${n}`, endedAt: Date.now() + 3_600_000 };
-      await stage().import(exportOf(newer, [[asked("hello"), said("hi")]]));
+      await site().import(exportOf(newer, [[asked("hello"), said("hi")]]));
     }
-    const tab = await stage().open("/c/old-origin");
+    const tab = await site().open("/c/old-origin");
     await tab.list.getByRole("button", { name: "Show older conversations" }).waitFor();
     expect(await entry(tab, "Old origin").count()).toBe(0);
     const switcher = tab.log.getByRole("group", { name: "Branches" });
@@ -280,7 +280,7 @@ describePage("the page's list of conversations", quick, (stage) => {
     await tab.questions.getByText("asked as old-second").waitFor();
     await switcher.getByText("3/3").waitFor();
 
-    await stage().ask("DELETE", "/conversations/old-first");
+    await site().ask("DELETE", "/conversations/old-first");
     tab.allowMissing();
     await tab.page.reload();
     await tab.questions.getByText("asked as old-second").waitFor();

@@ -1,6 +1,6 @@
 import type { CreateKeyResponse } from "@parley/wire";
 import { expect, it } from "vitest";
-import { describePage } from "./stage.js";
+import { describePage } from "./site.js";
 
 const quick = { models: { demo: { kind: "demo", pace: "instant", slowStepMs: 0 } } };
 let key = "";
@@ -8,9 +8,9 @@ let key = "";
 describePage(
   "the page of a server that asks for a key",
   quick,
-  (stage) => {
+  (site) => {
     it("asks for it, refuses a wrong one, and lets in with a right one until one logs out", async () => {
-      const tab = await stage().open("/c/anything");
+      const tab = await site().open("/c/anything");
       tab.allow(/status of 401/);
       await tab.page.getByRole("heading", { name: "Log in to Parley" }).waitFor();
       const field = tab.page.getByLabel("API key");
@@ -46,18 +46,18 @@ describePage(
 
     it("goes back to the login when the key is revoked, and lets in with another one", async () => {
       const authorization = `Bearer ${key}`;
-      const made = await fetch(`${stage().url}/keys`, {
+      const made = await fetch(`${site().url}/keys`, {
         method: "POST",
         body: JSON.stringify({}),
         headers: { authorization, "content-type": "application/json" },
       });
       const second = (await made.json()) as CreateKeyResponse;
-      const tab = await stage().open();
+      const tab = await site().open();
       tab.allow(/status of 401/, /WebSocket connection/);
       await tab.page.getByLabel("API key").fill(second.secret);
       await tab.page.keyboard.press("Enter");
       await tab.composer.waitFor();
-      await fetch(`${stage().url}/keys/${second.key.id}`, { method: "DELETE", headers: { authorization } });
+      await fetch(`${site().url}/keys/${second.key.id}`, { method: "DELETE", headers: { authorization } });
       await tab.page.getByRole("heading", { name: "Log in to Parley" }).waitFor();
 
       await tab.page.getByLabel("API key").fill(key);

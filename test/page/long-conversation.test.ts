@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { asked, exportOf, said } from "./prepared-conversation.js";
-import { describePage, type Stage } from "./stage.js";
+import { describePage, type Site } from "./site.js";
 import { patience, type Tab } from "./tab.js";
 
 const quick = { models: { demo: { kind: "demo", pace: "instant", slowStepMs: 0 } } };
@@ -8,13 +8,13 @@ const count = 10_000;
 const filling = "Some words that a message of this size has, again and again. ".repeat(8);
 
 /** A conversation of 10,000 messages, about 5 MB of text: message n says "Word n." */
-async function longConversation(stage: Stage): Promise<string> {
+async function longConversation(site: Site): Promise<string> {
   const id = "long";
   const turns = Array.from({ length: count / 2 }, (_, turn) => [
     asked(`Word ${2 * turn + 1}. ${filling}`),
     said(`Word ${2 * turn + 2}. ${filling}`),
   ]);
-  await stage.import(exportOf({ id, title: "A very long conversation" }, turns));
+  await site.import(exportOf({ id, title: "A very long conversation" }, turns));
   return id;
 }
 
@@ -70,12 +70,12 @@ function drawn(tab: Tab): Promise<number[]> {
   );
 }
 
-describePage("a conversation of 10,000 messages", quick, (stage) => {
+describePage("a conversation of 10,000 messages", quick, (site) => {
   it("is jumped into by pages, scrolled both ways from there, and left for its end", async () => {
-    const id = await longConversation(stage());
-    const tab = await stage().open("about:blank");
+    const id = await longConversation(site());
+    const tab = await site().open("about:blank");
     const traffic = listen(tab, id);
-    await tab.page.goto(`${stage().url}/c/${id}?seq=50`);
+    await tab.page.goto(`${site().url}/c/${id}?seq=50`);
     await expect.poll(() => isInView(tab, 50), patience).toBe(true);
     await tab.page.waitForLoadState("networkidle");
     const history = () => traffic.requests.filter((request) => request.startsWith(`/conversations/${id}?`));

@@ -1,5 +1,5 @@
 import { afterAll, expect, it } from "vitest";
-import { describePage } from "./stage.js";
+import { describePage } from "./site.js";
 import { patience, type Tab } from "./tab.js";
 import { type Piece, Upstream } from "./upstream.js";
 
@@ -34,9 +34,9 @@ async function choose(tab: Tab, model: RegExp): Promise<void> {
   await tab.page.getByRole("menuitemradio", { name: model }).click();
 }
 
-describePage("the page while nothing arrives", config, (stage) => {
+describePage("the page while nothing arrives", config, (site) => {
   it("counts down to the next attempt with its cause, also after a reload, and keeps no word of it", async () => {
-    const tab = await stage().open();
+    const tab = await site().open();
     await tab.begin("Are you busy?");
     const notice = tab.log.getByText(/^Retrying in \d s/);
     await notice.waitFor();
@@ -55,7 +55,7 @@ describePage("the page while nothing arrives", config, (stage) => {
   });
 
   it("offers another model where one fails, and continues with that", async () => {
-    const tab = await stage().open();
+    const tab = await site().open();
     tab.allowMissing();
     const failed = await tab.begin("Are you out of order?");
     const card = tab.log.getByRole("group", { name: "Error" });
@@ -71,7 +71,7 @@ describePage("the page while nothing arrives", config, (stage) => {
   });
 
   it("shows a stopped tool as stopped, with a clock that a reload does not set back", async () => {
-    const tab = await stage().open();
+    const tab = await site().open();
     tab.allowMissing();
     await choose(tab, /^demo\/demo/);
     await tab.begin("Use the slow tool");
@@ -89,9 +89,9 @@ describePage("the page while nothing arrives", config, (stage) => {
   });
 });
 
-describePage("small things on the page", {}, (stage) => {
+describePage("small things on the page", {}, (site) => {
   it("offers no way to the latest message where that is in view, and asks for no preview of nothing", async () => {
-    const tab = await stage().open();
+    const tab = await site().open();
     tab.allowMissing();
     await tab.begin("a long answer please");
     await tab.ended(1);

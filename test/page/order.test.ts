@@ -4,7 +4,7 @@ import type { Locator } from "playwright-core";
 import { expect, it } from "vitest";
 import { findings } from "./axe.js";
 import { asked, exportOf, said } from "./prepared-conversation.js";
-import { describePage, type Stage } from "./stage.js";
+import { describePage, type Site } from "./site.js";
 import { patience, phone, type Tab } from "./tab.js";
 
 const demo = { kind: "demo", pace: "instant", slowStepMs: 0 };
@@ -16,20 +16,20 @@ const box = (tab: Tab, title: string) => tab.page.getByRole("checkbox", { name: 
 const bar = (tab: Tab) => tab.page.getByRole("group", { name: "Selection" });
 
 /** Puts conversations into the store, the first one the newest. */
-async function add(stage: Stage, prefix: string, count: number): Promise<readonly string[]> {
+async function add(site: Site, prefix: string, count: number): Promise<readonly string[]> {
   const titles = Array.from({ length: count }, (_, n) => `${prefix} ${String(n + 1).padStart(2, "0")}`);
   for (const title of titles.toReversed())
-    await stage.import(exportOf({ id: title.replaceAll(" ", "-"), title }, [[asked(title), said("Yes.")]]));
+    await site.import(exportOf({ id: title.replaceAll(" ", "-"), title }, [[asked(title), said("Yes.")]]));
   return titles;
 }
 
-async function all(stage: Stage): Promise<readonly ConversationMeta[]> {
+async function all(site: Site): Promise<readonly ConversationMeta[]> {
   const path = "/conversations?limit=200";
-  return (await stage.ask<ListConversationsResponse>("GET", path)).conversations;
+  return (await site.ask<ListConversationsResponse>("GET", path)).conversations;
 }
 
-async function titlesOf(stage: Stage, prefix: string, status?: string): Promise<readonly string[]> {
-  return (await all(stage))
+async function titlesOf(site: Site, prefix: string, status?: string): Promise<readonly string[]> {
+  return (await all(site))
     .filter((meta) => meta.title.startsWith(prefix) && (status === undefined || meta.status === status))
     .map(({ title }) => title)
     .toSorted();
@@ -48,16 +48,16 @@ async function listOption(tab: Tab, role: "menuitem" | "menuitemradio", name: st
 
 const texts = (entries: Locator) => entries.allInnerTexts();
 
-describePage("the order of the page's list", two, (stage) => {
+describePage("the order of the page's list", two, (site) => {
   it("shows pinned conversations first, in every tab, however old they are, with their branches", async () => {
-    const titles = await add(stage(), "pinnable", 52);
+    const titles = await add(site(), "pinnable", 52);
     const oldest = titles.at(-1) ?? "";
-    const tab = await stage().open();
-    const other = await stage().open();
+    const tab = await site().open();
+    const other = await site().open();
     await entry(tab, "pinnable 01").first().waitFor();
     await entry(other, "pinnable 01").first().waitFor();
     expect(await group(tab, "Pinned").count()).toBe(0);
-    await stage().ask("POST", "/conversations/pinnable-02/fork", { atSeq: 2, id: "pinnable-02-fork" });
+    await site().ask("POST", "/conversations/pinnable-02/fork", { atSeq: 2, id: "pinnable-02-fork" });
     await tab.list.getByRole("button", { name: "2 branches" }).waitFor();
     await choose(tab, "pinnable 02", "Pin");
     const pinned = group(other, "Pinned");
@@ -65,7 +65,7 @@ describePage("the order of the page's list", two, (stage) => {
     await expect
       .poll(
         async () =>
-          (await all(stage()))
+          (await all(site()))
             .filter((meta) => meta.pinned)
             .map(({ id }) => id)
             .toSorted(),
@@ -75,7 +75,7 @@ describePage("the order of the page's list", two, (stage) => {
     expect(await findings(tab)).toEqual([]);
 
     // One that no page of the list has loaded yet.
-    const far = await stage().open(`/c/${oldest.replaceAll(" ", "-")}`);
+    const far = await site().open(`/c/${oldest.replaceAll(" ", "-")}`);
     await far.page.getByRole("heading", { level: 1, name: oldest }).waitFor();
     await far.button("Conversation menu").click();
     await far.page.getByRole("menuitem", { name: "Pin" }).click();
@@ -90,17 +90,17 @@ describePage("the order of the page's list", two, (stage) => {
     await pinned.getByRole("link", { name: oldest }).waitFor({ state: "detached" });
     await choose(other, "pinnable 02", "Unpin");
     await pinned.waitFor({ state: "detached" });
-    expect((await all(stage())).filter((meta) => meta.pinned)).toEqual([]);
+    expect((await all(site())).filter((meta) => meta.pinned)).toEqual([]);
   });
 
   it("can be narrowed to a model, changes with it, and says how to see all again", async () => {
-    await add(stage(), "modelled", 3);
+    await add(site(), "modelled", 3);
     const setModel = (id: string, model: string) =>
-      stage().ask("PUT", `/conversations/${id}/model`, { model });
-    const [model = "", other = ""] = (await stage().ask<{ models: string[] }>("GET", "/models")).models;
+      site().ask("PUT", `/conversations/${id}/model`, { model });
+    const [model = "", other = ""] = (await site().ask<{ models: string[] }>("GET", "/models")).models;
     expect(other).toMatch(/^second\//);
     for (const n of [1, 2, 3]) await setModel(`modelled-0${n}`, model);
-    const tab = await stage().open();
+    const tab = await site().open();
     await entry(tab, "modelled 01").waitFor();
     const isSecond = { name: /second/ };
     await tab.button("List options").click();
@@ -124,9 +124,9 @@ describePage("the order of the page's list", two, (stage) => {
   });
 
   it("selects by the keyboard and by ranges, families as one, and exports the selection", async () => {
-    await add(stage(), "bulk", 6);
-    await stage().ask("POST", "/conversations/bulk-03/fork", { atSeq: 2, id: "bulk-03-fork" });
-    const tab = await stage().open("/c/bulk-06");
+    await add(site(), "bulk", 6);
+    await site().ask("POST", "/conversations/bulk-03/fork", { atSeq: 2, id: "bulk-03-fork" });
+    const tab = await site().open("/c/bulk-06");
     await tab.list.getByRole("button", { name: "2 branches" }).first().waitFor();
     // The page is done with where it puts the focus itself.
     await tab.log.getByText("Yes.").waitFor();
@@ -158,16 +158,16 @@ describePage("the order of the page's list", two, (stage) => {
   });
 
   it("pins, closes and deletes a selection, the last two after one confirmation", async () => {
-    await add(stage(), "several", 6);
-    await stage().ask("POST", "/conversations/several-03/fork", { atSeq: 2, id: "several-03-fork" });
-    const tab = await stage().open("/c/several-06");
+    await add(site(), "several", 6);
+    await site().ask("POST", "/conversations/several-03/fork", { atSeq: 2, id: "several-03-fork" });
+    const tab = await site().open("/c/several-06");
     await entry(tab, "several 03").waitFor();
     await listOption(tab, "menuitem", "Select conversations");
     for (const title of ["several 03", "several 05"]) await box(tab, title).check();
     await bar(tab).getByRole("button", { name: "Pin" }).click();
     await group(tab, "Pinned").getByRole("link", { name: "several 05" }).waitFor();
     await group(tab, "Pinned").getByRole("link", { name: "several 03" }).waitFor();
-    expect((await all(stage())).filter((meta) => meta.pinned)).toHaveLength(3);
+    expect((await all(site())).filter((meta) => meta.pinned)).toHaveLength(3);
 
     await listOption(tab, "menuitem", "Select conversations");
     for (const title of ["several 03", "several 04"]) await box(tab, title).check();
@@ -177,7 +177,7 @@ describePage("the order of the page's list", two, (stage) => {
     expect(await findings(tab)).toEqual([]);
     await asksToClose.getByRole("button", { name: "Close 3 conversations" }).click();
     await expect
-      .poll(() => titlesOf(stage(), "several", "closed"), patience)
+      .poll(() => titlesOf(site(), "several", "closed"), patience)
       .toEqual(["several 03", "several 03", "several 04"]);
     await bar(tab).waitFor({ state: "detached" });
 
@@ -186,7 +186,7 @@ describePage("the order of the page's list", two, (stage) => {
     for (const title of ["several 01", "several 06"]) await box(tab, title).check();
     await bar(tab).getByRole("button", { name: "Delete" }).click();
     await tab.dialog("Delete 2 conversations?").getByRole("button", { name: "Cancel" }).click();
-    expect(await titlesOf(stage(), "several", "idle")).toEqual([
+    expect(await titlesOf(site(), "several", "idle")).toEqual([
       "several 01",
       "several 02",
       "several 05",
@@ -198,16 +198,16 @@ describePage("the order of the page's list", two, (stage) => {
       .getByRole("button", { name: "Delete 2 conversations" })
       .click();
     await tab.page.getByText("Deleted 2 conversations.").waitFor();
-    expect(await titlesOf(stage(), "several", "idle")).toEqual(["several 02", "several 05"]);
+    expect(await titlesOf(site(), "several", "idle")).toEqual(["several 02", "several 05"]);
     expect(new URL(tab.page.url()).pathname).toBe("/");
   });
 
   it("tells how many failed, and keeps them selected", async () => {
-    await add(stage(), "failing", 3);
-    const tab = await stage().open("about:blank");
+    await add(site(), "failing", 3);
+    const tab = await site().open("about:blank");
     await tab.page.route("**/conversations/failing-02/pinned", (route) => route.abort("connectionreset"));
     tab.allow(/failing-02\/pinned/, /ERR_CONNECTION_RESET/);
-    await tab.page.goto(stage().url);
+    await tab.page.goto(site().url);
     await choose(tab, "failing 01", "Select");
     await box(tab, "failing 03").click({ modifiers: ["Shift"] });
     await bar(tab).getByRole("button", { name: "Pin" }).click();
@@ -217,8 +217,8 @@ describePage("the order of the page's list", two, (stage) => {
   });
 
   it("is selected by a long press on a phone", async () => {
-    await add(stage(), "touched", 3);
-    const tab = await stage().open("/", phone);
+    await add(site(), "touched", 3);
+    const tab = await site().open("/", phone);
     await tab.button("Show conversations").tap();
     const link = tab.page.getByRole("link", { name: "touched 01" });
     await link.waitFor();

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, it } from "vitest";
 import { answered, asked, exportOf } from "./prepared-conversation.js";
 import { shrinkPng } from "./shrink-png.js";
-import { describePage, type Stage } from "./stage.js";
+import { describePage, type Site } from "./site.js";
 import { desktop, phone, type Tab } from "./tab.js";
 import { type Piece, Upstream } from "./upstream.js";
 
@@ -107,10 +107,10 @@ const others: readonly (readonly [title: string, minutesAgo: number])[] = [
   ["Regular expressions for dates", 5 * 24 * 60],
 ];
 
-async function fill(stage: Stage): Promise<void> {
+async function fill(site: Site): Promise<void> {
   for (const [place, [title, ago]] of others.entries()) {
     const turn = [asked(title), answered({ type: "text", text: "Let me see." })];
-    await stage.import(exportOf({ id: `other-${place}`, title, endedAt: Date.now() - ago * minute }, [turn]));
+    await site.import(exportOf({ id: `other-${place}`, title, endedAt: Date.now() - ago * minute }, [turn]));
   }
 }
 
@@ -132,24 +132,24 @@ const sharp = { deviceScaleFactor: 2 };
 describePage(
   "pictures of the page",
   config,
-  (stage) => {
+  (site) => {
     it("are taken", async () => {
-      await fill(stage());
-      const light = await stage().open("/", { ...desktop, ...sharp });
+      await fill(site());
+      const light = await site().open("/", { ...desktop, ...sharp });
       const id = await light.begin(question);
       await light.ended(1);
-      await stage().ask("PUT", `/conversations/${id}/title`, { title: "Retries that do not wait" });
+      await site().ask("PUT", `/conversations/${id}/title`, { title: "Retries that do not wait" });
       const coloured = (tab: Tab) => tab.log.locator("figure span[style]").first().waitFor();
 
-      const dark = await stage().open(`/c/${id}`, { ...desktop, ...sharp, colorScheme: "dark" });
+      const dark = await site().open(`/c/${id}`, { ...desktop, ...sharp, colorScheme: "dark" });
       await coloured(dark);
       await take(dark, "page-dark.png");
 
-      const small = await stage().open(`/c/${id}`, phone);
+      const small = await site().open(`/c/${id}`, phone);
       await coloured(small);
       await take(small, "page-phone.png");
 
-      const inspected = await stage().open(`/c/${id}`, { ...desktop, ...sharp });
+      const inspected = await site().open(`/c/${id}`, { ...desktop, ...sharp });
       await coloured(inspected);
       await inspected.button("Open the inspector").click();
       const inspector = inspected.page.getByRole("complementary", { name: "Inspector" });

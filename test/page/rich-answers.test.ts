@@ -2,7 +2,7 @@ import { createSocket } from "node:dgram";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { findings } from "./axe.js";
 import { asked, exportOf, said } from "./prepared-conversation.js";
-import { describePage } from "./stage.js";
+import { describePage } from "./site.js";
 import { desktop, patience, type Tab } from "./tab.js";
 import { type Piece, Upstream } from "./upstream.js";
 
@@ -144,7 +144,7 @@ async function config(): Promise<object> {
   return { models: { local: upstream.credential } };
 }
 
-describePage("rich answers", config, (stage) => {
+describePage("rich answers", config, (site) => {
   const calls = createSocket("udp4");
   let called = 0;
   calls.on("message", () => {
@@ -162,11 +162,11 @@ describePage("rich answers", config, (stage) => {
       long,
     };
     for (const [id, answer] of Object.entries(all))
-      await stage().import(exportOf({ id, title: id }, turn(id, answer)));
+      await site().import(exportOf({ id, title: id }, turn(id, answer)));
   });
 
   it("draws formulas, tags, notes, tasks, tables, code, diagrams and pictures, and copies what was written", async () => {
-    const tab = await stage().open("about:blank", { ...desktop, viewport: { width: 1280, height: 6_000 } });
+    const tab = await site().open("about:blank", { ...desktop, viewport: { width: 1280, height: 6_000 } });
     const requests: string[] = [];
     await tab.page.route("https://*.example/**", async (route) => {
       const { url, headers } = { url: route.request().url(), headers: route.request().headers() };
@@ -175,7 +175,7 @@ describePage("rich answers", config, (stage) => {
       await route.fulfill({ contentType: "image/png", body: Buffer.from(dot, "base64") });
     });
     await tab.context.grantPermissions(["clipboard-read", "clipboard-write"]);
-    await tab.page.goto(`${stage().url}/c/rich`);
+    await tab.page.goto(`${site().url}/c/rich`);
     await open(tab, "That is all.");
     const answer = tab.answers.last();
 
@@ -257,7 +257,7 @@ describePage("rich answers", config, (stage) => {
   });
 
   it("does not run, load or freeze for what formulas, diagrams and pictures ask it to", async () => {
-    const tab = await stage().open("/c/bombs");
+    const tab = await site().open("/c/bombs");
     await open(tab, "The end of the bombs.");
     await tab.log.evaluate((box) => box.scrollTo(0, 0));
     await tab.composer.fill("still here");
@@ -286,14 +286,14 @@ describePage("rich answers", config, (stage) => {
   });
 
   it("runs HTML beside the conversation, and nothing of it gets out", async () => {
-    const tab = await stage().open("about:blank");
+    const tab = await site().open("about:blank");
     // A request that a policy blocks does not arrive here.
     const reached: string[] = [];
     await tab.page.route("https://evil.example/**", (route) => {
       reached.push(route.request().url());
       return route.abort();
     });
-    await tab.page.goto(`${stage().url}/c/artifact`);
+    await tab.page.goto(`${site().url}/c/artifact`);
     await open(tab, "The end of the artifacts.");
     const preview = tab.log.getByRole("button", { name: "Preview" });
     await preview.nth(0).click();
@@ -337,7 +337,7 @@ describePage("rich answers", config, (stage) => {
     });
     // It tried to leave, at last: it got nowhere.
     await expect.poll(() => tab.problems().join("\n"), patience).toMatch(/frame-src|evil\.example\/leave/);
-    expect(tab.page.url()).toBe(`${stage().url}/c/artifact`);
+    expect(tab.page.url()).toBe(`${site().url}/c/artifact`);
     expect({ reached, called }).toEqual({ reached: [], called: 0 });
 
     // One that never ends does not block the page.
@@ -356,7 +356,7 @@ describePage("rich answers", config, (stage) => {
   });
 
   it("shows a formula as it is written until it ends, and runs what is still being written", async () => {
-    const tab = await stage().open();
+    const tab = await site().open();
     await tab.begin("a sum, please");
     const source = tab.answers.last().locator(".md-formula-source");
     await expect.poll(() => source.innerText(), patience).toBe("$$\\sum_{i=1}^{n} *i* ");
@@ -374,7 +374,7 @@ describePage("rich answers", config, (stage) => {
   });
 
   it("shows the beginning and the end of a very long answer, and its middle on request", async () => {
-    const tab = await stage().open("/c/long");
+    const tab = await site().open("/c/long");
     const answer = tab.answers.last();
     await answer.getByRole("heading", { name: "The conclusion" }).waitFor();
     await answer.locator("strong", { hasText: /^this$/ }).waitFor();

@@ -1,7 +1,7 @@
 import type { HistoryResponse } from "@parley/wire";
 import { expect, it, onTestFinished } from "vitest";
 import { CutWire } from "./cut-wire.js";
-import { describePage, type Stage } from "./stage.js";
+import { describePage, type Site } from "./site.js";
 import { desktop, patience, type Tab } from "./tab.js";
 
 /** Words of the demo model's long answer: one at its beginning, one that comes later. */
@@ -16,17 +16,17 @@ const queueOf = (tab: Tab) => tab.page.getByRole("region", { name: "Queue" });
 /** Returns the texts of the queue, in order. */
 const waiting = (tab: Tab) => queueOf(tab).getByRole("listitem").locator("p[dir]").allInnerTexts();
 
-async function textsOf(stage: Stage, conversationId: string, role: string): Promise<string[]> {
-  const { chunks } = await stage.ask<HistoryResponse>("GET", `/conversations/${conversationId}?open=true`);
+async function textsOf(site: Site, conversationId: string, role: string): Promise<string[]> {
+  const { chunks } = await site.ask<HistoryResponse>("GET", `/conversations/${conversationId}?open=true`);
   return chunks.flatMap(({ role: by, chunk }) => (by === role && chunk.type === "text" ? [chunk.text] : []));
 }
 
 // The demo model at the pace of a reader, with a slow tool that is no slower than it takes to act meanwhile.
 const paced = { models: { demo: { kind: "demo", slowStepMs: 400 } } };
 
-describePage("the page while a turn runs", paced, (stage) => {
+describePage("the page while a turn runs", paced, (site) => {
   it("offers to queue and to steer, and what was steered joins the turn behind its tools", async () => {
-    const tab = await stage().open();
+    const tab = await site().open();
     await tab.begin("Start the slow tool");
     await tab.log.getByText("step 1 of 5 done").first().waitFor();
     await tab.composer.fill("and be brief");
@@ -45,7 +45,7 @@ describePage("the page while a turn runs", paced, (stage) => {
   });
 
   it("lets what waits be edited, moved, switched and removed, keeps it through a stop and sends it then", async () => {
-    const tab = await stage().open();
+    const tab = await site().open();
     const id = await tab.begin("Give me a long answer");
     await tab.log.getByText(early).waitFor();
     for (const text of ["work out 1 + 1", "work out 2 + 2", "never mind"]) {
@@ -83,7 +83,7 @@ describePage("the page while a turn runs", paced, (stage) => {
     await tab.page.reload();
     await tab.button("Send queued (2)").click();
     await tab.ended(3);
-    expect(await textsOf(stage(), id, "user")).toEqual([
+    expect(await textsOf(site(), id, "user")).toEqual([
       "Give me a long answer",
       "work out 2 + 2",
       "work out 3 + 4",
@@ -92,7 +92,7 @@ describePage("the page while a turn runs", paced, (stage) => {
   });
 
   it("lists what waits in the order in which it is sent: what steers first, and moved among its own kind", async () => {
-    const tab = await stage().open();
+    const tab = await site().open();
     const id = await tab.begin("Give me a long answer");
     await tab.log.getByText(early).waitFor();
     for (const [text, keys] of [
@@ -133,11 +133,11 @@ describePage("the page while a turn runs", paced, (stage) => {
     await tab.button("Send queued (4)").click();
     await queueOf(tab).waitFor({ state: "detached" });
     await tab.stopButton.waitFor({ state: "detached" });
-    expect((await textsOf(stage(), id, "user")).slice(1)).toEqual(order);
+    expect((await textsOf(site(), id, "user")).slice(1)).toEqual(order);
   });
 
   it("stops by Esc, and the answer until then stays, marked", async () => {
-    const tab = await stage().open();
+    const tab = await site().open();
     const id = await tab.begin("Give me a long answer");
     await tab.log.getByText(early).waitFor();
     await tab.composer.press("Escape");
@@ -146,7 +146,7 @@ describePage("the page while a turn runs", paced, (stage) => {
     await tab.ended(1);
     const shown = await tab.answers.last().innerText();
     expect(shown).toContain(early);
-    const [kept] = await textsOf(stage(), id, "assistant");
+    const [kept] = await textsOf(site(), id, "assistant");
     expect(kept).toContain(early);
     await tab.page.reload();
     await mark.waitFor();
@@ -154,12 +154,12 @@ describePage("the page while a turn runs", paced, (stage) => {
   });
 
   it("shows the same running turn after a reload, in another tab and to a user who stops it there", async () => {
-    const tab = await stage().open();
+    const tab = await site().open();
     const id = await tab.begin("Give me a long answer");
     await tab.log.getByText(early).waitFor();
     await tab.page.reload();
     await tab.stopButton.waitFor();
-    const other = await stage().open(`/c/${id}`);
+    const other = await site().open(`/c/${id}`);
     await Promise.all([tab, other].map((each) => each.log.getByText(later).waitFor()));
     await other.stopButton.click();
     await Promise.all([tab, other].map((each) => each.ended(1)));
@@ -167,14 +167,14 @@ describePage("the page while a turn runs", paced, (stage) => {
     expect(mine).toContain("Stopped.");
     expect(mine.split(early)).toHaveLength(2);
     await expect.poll(() => other.log.innerText(), patience).toBe(mine);
-    expect(await textsOf(stage(), id, "user")).toEqual(["Give me a long answer"]);
+    expect(await textsOf(site(), id, "user")).toEqual(["Give me a long answer"]);
     expect(await tab.questions.count()).toBe(1);
   });
 
   it("says that the connection is lost, reconnects by itself, and misses nothing", async () => {
-    const wire = await CutWire.to(stage().server.port);
+    const wire = await CutWire.to(site().server.port);
     onTestFinished(() => wire.end());
-    const tab = await stage().open("/", { ...desktop, origin: wire.url });
+    const tab = await site().open("/", { ...desktop, origin: wire.url });
     tab.allow(/ERR_CONNECTION|ERR_EMPTY_RESPONSE|ERR_SOCKET/);
     const id = await tab.begin("Give me a long answer");
     await tab.log.getByText(early).waitFor();
@@ -189,14 +189,14 @@ describePage("the page while a turn runs", paced, (stage) => {
     await tab.ended(1);
     const after = await tab.answers.last().innerText();
     expect(after.length).toBeGreaterThan(before.length);
-    const fresh = await stage().open(`/c/${id}`);
+    const fresh = await site().open(`/c/${id}`);
     await fresh.ended(1);
     // Text is there at once, and drawn as markdown when that has been loaded.
     await expect.poll(() => fresh.answers.last().innerText(), patience).toBe(after);
   });
 
   it("works offline as far as possible: messages are kept, shown as unsent, and sent when there is a network", async () => {
-    const tab = await stage().open();
+    const tab = await site().open();
     tab.allow(/ERR_INTERNET_DISCONNECTED/);
     const id = await tab.begin("work out 5 + 6");
     await tab.ended(1);
@@ -212,7 +212,7 @@ describePage("the page while a turn runs", paced, (stage) => {
       .poll(async () => {
         // It is sent by itself, or reports that it was not and offers a retry.
         if ((await retry.count()) > 0) await retry.click();
-        return textsOf(stage(), id, "user");
+        return textsOf(site(), id, "user");
       }, patience)
       .toEqual(["work out 5 + 6", "work out 7 + 8"]);
     await tab.ended(2);
@@ -220,9 +220,9 @@ describePage("the page while a turn runs", paced, (stage) => {
   });
 
   it("shows what is queued and steered while the connection is away as unsent, until it is there or removed", async () => {
-    const wire = await CutWire.to(stage().server.port);
+    const wire = await CutWire.to(site().server.port);
     onTestFinished(() => wire.end());
-    const tab = await stage().open("/", { ...desktop, origin: wire.url });
+    const tab = await site().open("/", { ...desktop, origin: wire.url });
     tab.allow(/ERR_CONNECTION|ERR_EMPTY_RESPONSE|ERR_SOCKET|Connection closed before/);
     const id = await tab.begin("Give me a long answer");
     await tab.log.getByText(early).waitFor();
@@ -242,17 +242,17 @@ describePage("the page while a turn runs", paced, (stage) => {
     await tab.button("Remove unsent message").nth(1).click();
     await expect.poll(() => unsent.count(), patience).toBe(2);
     // The turn is stopped without the page, so that nothing is delivered before it was seen to wait.
-    await stage().ask("POST", `/conversations/${id}/stop`);
+    await site().ask("POST", `/conversations/${id}/stop`);
     wire.mend();
     await unsentOf(tab).waitFor({ state: "detached" });
     await expect
-      .poll(async () => [...(await textsOf(stage(), id, "user")), ...(await waiting(tab))], patience)
+      .poll(async () => [...(await textsOf(site(), id, "user")), ...(await waiting(tab))], patience)
       .toEqual(expect.arrayContaining(["Give me a long answer", "work out 1 + 1", "be brief"]));
     expect(await tab.page.getByText("never mind").count()).toBe(0);
   });
 
   it("holds what is queued offline until there is a network, also where the socket never broke", async () => {
-    const tab = await stage().open();
+    const tab = await site().open();
     tab.allow(/ERR_INTERNET_DISCONNECTED/);
     await tab.begin("Give me a long answer");
     await tab.log.getByText(early).waitFor();
@@ -265,9 +265,9 @@ describePage("the page while a turn runs", paced, (stage) => {
   });
 
   it("says of a message that was sent while the connection is lost that it is unsent", async () => {
-    const wire = await CutWire.to(stage().server.port);
+    const wire = await CutWire.to(site().server.port);
     onTestFinished(() => wire.end());
-    const tab = await stage().open("/", { ...desktop, origin: wire.url });
+    const tab = await site().open("/", { ...desktop, origin: wire.url });
     tab.allow(/ERR_CONNECTION|ERR_EMPTY_RESPONSE|ERR_SOCKET|Connection closed before/);
     await tab.begin("work out 5 + 6");
     await tab.ended(1);
@@ -282,7 +282,7 @@ describePage("the page while a turn runs", paced, (stage) => {
   });
 
   it("keeps a draft for each conversation, also through a reload", async () => {
-    const tab = await stage().open();
+    const tab = await site().open();
     const first = await tab.begin("work out 1 + 2");
     await tab.ended(1);
     await tab.composer.fill("a draft for the first");
@@ -290,7 +290,7 @@ describePage("the page while a turn runs", paced, (stage) => {
     await tab.page.getByRole("heading", { name: "What shall we talk about?" }).waitFor();
     expect(await tab.composer.inputValue()).toBe("");
     await tab.composer.fill("a draft for a new one");
-    await tab.page.goto(`${stage().url}/c/${first}`);
+    await tab.page.goto(`${site().url}/c/${first}`);
     await expect.poll(() => tab.composer.inputValue(), patience).toBe("a draft for the first");
     await tab.page.reload();
     await expect.poll(() => tab.composer.inputValue(), patience).toBe("a draft for the first");
@@ -299,7 +299,7 @@ describePage("the page while a turn runs", paced, (stage) => {
   });
 
   it("follows the end while it grows, lets go as soon as one scrolls up, and jumps back", async () => {
-    const tab = await stage().open("/", { ...desktop, viewport: { width: 1280, height: 500 } });
+    const tab = await site().open("/", { ...desktop, viewport: { width: 1280, height: 500 } });
     await tab.begin("Give me a long answer");
     await tab.log.getByText(later).waitFor();
     expect(await tab.distanceFromEnd()).toBeLessThan(64);

@@ -1,28 +1,28 @@
 import type { HistoryResponse } from "@parley/wire";
 import { expect, it } from "vitest";
-import { describePage } from "./stage.js";
+import { describePage } from "./site.js";
 
 const banner = "Reconnecting. Turns go on without us, and nothing is lost.";
 
 // The demo model at the pace of a reader, with a slow tool that is no slower than it takes to act meanwhile.
 const paced = { models: { demo: { kind: "demo", slowStepMs: 600 } } };
 
-describePage("the page when the server is killed and started again", paced, (stage) => {
+describePage("the page when the server is killed and started again", paced, (site) => {
   it("finds back by itself, and shows an answer that was cut as interrupted, with what was kept", async () => {
-    const tab = await stage().open();
+    const tab = await site().open();
     tab.allow(/ERR_CONNECTION|ERR_EMPTY_RESPONSE/);
     const id = await tab.begin("Give me a long answer");
     // The last visible words are not durable yet; those before them are.
     await tab.log
       .getByText("You asked for something long, so here is what happens while you read it")
       .waitFor();
-    await stage().kill();
+    await site().kill();
     await tab.page.getByText(banner).waitFor();
-    await stage().restart();
+    await site().restart();
     await tab.log.getByText("Interrupted: the server went away while it answered.").waitFor();
     await tab.page.getByText(banner).waitFor({ state: "detached" });
     await tab.ended(1);
-    const { chunks } = await stage().ask<HistoryResponse>("GET", `/conversations/${id}`);
+    const { chunks } = await site().ask<HistoryResponse>("GET", `/conversations/${id}`);
     const kept = chunks.findLast(({ chunk }) => chunk.type === "text")?.chunk;
     expect(kept?.type === "text" && kept.text).toContain("You asked for something long");
     expect(await tab.answers.last().innerText()).toContain("You asked for something long");
@@ -41,13 +41,13 @@ describePage("the page when the server is killed and started again", paced, (sta
   });
 
   it("shows how a turn continues whose tool can be started again", async () => {
-    const tab = await stage().open();
+    const tab = await site().open();
     tab.allow(/ERR_CONNECTION|ERR_EMPTY_RESPONSE/);
     await tab.begin("Start the slow tool");
     await tab.log.getByText("step 1 of 5 done").first().waitFor();
-    await stage().kill();
+    await site().kill();
     await tab.page.getByText(banner).waitFor();
-    await stage().restart();
+    await site().restart();
     await tab.log.getByText("finished 5 steps").first().waitFor();
     await tab.ended(1);
     expect(await tab.log.getByRole("group", { name: "Tool call" }).count()).toBe(1);

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import type { ListConversationsResponse } from "@parley/wire";
 import { expect, it } from "vitest";
 import { findings } from "./axe.js";
-import { describePage } from "./stage.js";
+import { describePage } from "./site.js";
 import { patience, phone, type Tab } from "./tab.js";
 
 const quick = {
@@ -22,9 +22,9 @@ const open = (tab: Tab, section: string) =>
   tab.page.getByRole("navigation", { name: "Settings" }).getByRole("link", { name: section }).click();
 const region = (tab: Tab, section: string) => tab.page.getByRole("region", { name: section, exact: true });
 
-describePage("the settings", quick, (stage) => {
+describePage("the settings", quick, (site) => {
   it("keep the theme and what new conversations start with", async () => {
-    const tab = await stage().open("/settings");
+    const tab = await site().open("/settings");
     await region(tab, "Appearance").getByText("Dark").click();
     await expect
       .poll(() => tab.page.evaluate(() => document.documentElement.dataset.theme), patience)
@@ -45,7 +45,7 @@ describePage("the settings", quick, (stage) => {
       await tab.page.getByRole("button", { name: "Reasoning effort: low" }).waitFor();
       const id = await tab.begin(text);
       await tab.ended(1);
-      const { instructions } = await stage().ask<{ instructions: string }>(
+      const { instructions } = await site().ask<{ instructions: string }>(
         "GET",
         `/conversations/${id}/instructions`,
       );
@@ -54,7 +54,7 @@ describePage("the settings", quick, (stage) => {
   });
 
   it("offer the efforts that make a difference for the model, and no others", async () => {
-    const tab = await stage().open();
+    const tab = await site().open();
     const effort = tab.page.getByRole("button", { name: /^Reasoning effort/ });
     const choose = async (model: string) => {
       await tab.page.getByRole("button", { name: /^Model:/ }).click();
@@ -81,7 +81,7 @@ describePage("the settings", quick, (stage) => {
     await expect.poll(() => entries.allInnerTexts(), patience).toEqual(["default", "low\nNow", "high"]);
     await tab.page.keyboard.press("Escape");
 
-    await tab.page.goto(`${stage().url}/settings/defaults`);
+    await tab.page.goto(`${site().url}/settings/defaults`);
     const defaults = region(tab, "New conversations");
     await defaults.getByRole("combobox", { name: "Model" }).selectOption("other/plain");
     await defaults.getByText("other/plain takes none").waitFor();
@@ -94,7 +94,7 @@ describePage("the settings", quick, (stage) => {
   });
 
   it("show the tools, and a server that cannot be reached", async () => {
-    const tab = await stage().open("/settings/tools", phone);
+    const tab = await site().open("/settings/tools", phone);
     const tools = region(tab, "Tools");
     await tools.getByText("broken").waitFor();
     await tools.getByText("failed").waitFor();
@@ -104,11 +104,11 @@ describePage("the settings", quick, (stage) => {
   });
 
   it("export all conversations, delete them after a typed confirmation, and import them again", async () => {
-    const tab = await stage().open();
+    const tab = await site().open();
     await tab.begin("to be kept in a file");
     await tab.ended(1);
     const listed = async () =>
-      (await stage().ask<ListConversationsResponse>("GET", "/conversations")).conversations.map(
+      (await site().ask<ListConversationsResponse>("GET", "/conversations")).conversations.map(
         ({ id }) => id,
       );
     const before = await listed();
@@ -141,12 +141,12 @@ describePage("the settings", quick, (stage) => {
   });
 
   it("say so where there is no such section", async () => {
-    const tab = await stage().open("/settings/nothing");
+    const tab = await site().open("/settings/nothing");
     await tab.page.getByText("There is no such section").waitFor();
   });
 
   it("make and revoke API keys", async () => {
-    const tab = await stage().open("/settings/keys");
+    const tab = await site().open("/settings/keys");
     const keys = region(tab, "API keys");
     await keys.getByText("There are none.").waitFor();
     // The first key makes the server private. The user that creates it is not locked out.

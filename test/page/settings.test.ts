@@ -1,5 +1,5 @@
 import { afterAll, expect, it } from "vitest";
-import { describePage } from "./stage.js";
+import { describePage } from "./site.js";
 import { patience, type Tab } from "./tab.js";
 import { type Piece, Upstream } from "./upstream.js";
 
@@ -45,9 +45,9 @@ const instructionsSaved = (tab: Tab) =>
     (response) => response.request().method() === "PUT" && response.url().endsWith("/instructions"),
   );
 
-describePage("the pickers of the composer", config, (stage) => {
+describePage("the pickers of the composer", config, (site) => {
   it("decide what the model is sent, for a new conversation and from the next turn on", async () => {
-    const tab = await stage().open();
+    const tab = await site().open();
     await pickEffort(tab, "Low");
     await instruct(tab, "Answer in rhymes.");
     await tab.page
@@ -96,9 +96,9 @@ describePage("the pickers of the composer", config, (stage) => {
   });
 
   it("take what is typed into the instructions at once, and keep it when the dialog is closed by Esc", async () => {
-    const tab = await stage().open("about:blank");
+    const tab = await site().open("about:blank");
     const held = await tab.hold(/\/instructions$/);
-    await tab.page.goto(stage().url);
+    await tab.page.goto(site().url);
     const { keyboard } = tab.page;
     const dialog = tab.dialog("Instructions");
     const field = dialog.getByRole("textbox", { name: "Instructions" });

@@ -1,5 +1,5 @@
 import { afterAll, expect, it } from "vitest";
-import { describePage } from "./stage.js";
+import { describePage } from "./site.js";
 import { type Piece, Upstream } from "./upstream.js";
 
 let upstream: Upstream | undefined;
@@ -18,9 +18,9 @@ async function config(): Promise<object> {
   };
 }
 
-describePage("the page with a model that is silent", config, (stage) => {
+describePage("the page with a model that is silent", config, (site) => {
   it("says how long it has been waiting, also after a reload, and then which limit passed", async () => {
-    const tab = await stage().open();
+    const tab = await site().open();
     await tab.begin("Are you there?");
     await tab.log.getByText(/Waiting for the model · [3-9]/).waitFor();
     await tab.page.reload();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { answered, asked, exportOf, returned, said } from "./prepared-conversation.js";
-import { describePage, type Stage } from "./stage.js";
+import { describePage, type Site } from "./site.js";
 import { desktop, patience, phone } from "./tab.js";
 
 const quick = { models: { demo: { kind: "demo", pace: "instant", slowStepMs: 0 } } };
@@ -10,7 +10,7 @@ const wideTable = `| ${Array.from({ length: 14 }, (_, n) => `column ${n}`).join(
 | ${Array.from({ length: 14 }, (_, n) => `a rather long value ${n}`).join(" | ")} |`;
 const longCode = `\`\`\`ts\nconst line = "${"0123456789".repeat(30)}";\n\`\`\``;
 
-async function prepare(stage: Stage, id: string): Promise<void> {
+async function prepare(site: Site, id: string): Promise<void> {
   const turns = [
     [asked("a".repeat(400)), said(`${wideTable}\n\n${longCode}\n\n${"unbroken".repeat(60)}`)],
     [
@@ -32,16 +32,16 @@ async function prepare(stage: Stage, id: string): Promise<void> {
       said("One."),
     ],
   ];
-  await stage.import(
+  await site.import(
     exportOf({ id, title: `A title that is long enough to be cut off somewhere (${id})` }, turns),
   );
 }
 
-describePage("the page", quick, (stage) => {
+describePage("the page", quick, (site) => {
   describe("on a phone of 360 pixels", () => {
     it("has the list as a drawer, and nothing scrolls sideways", async () => {
-      await prepare(stage(), "wide");
-      const tab = await stage().open("/", phone);
+      await prepare(site(), "wide");
+      const tab = await site().open("/", phone);
       await tab.page.getByRole("heading", { name: "What shall we talk about?" }).waitFor();
       expect(await tab.tooWide()).toEqual([]);
       expect(await tab.list.count()).toBe(0);
@@ -62,7 +62,7 @@ describePage("the page", quick, (stage) => {
     });
 
     it("sends, and shows inspector, search and dialogs within the screen", async () => {
-      const tab = await stage().open("/", phone);
+      const tab = await site().open("/", phone);
       await tab.begin("Use many tools at once");
       await tab.ended(1);
       expect(await tab.tooWide()).toEqual([]);
@@ -90,7 +90,7 @@ describePage("the page", quick, (stage) => {
     });
 
     it("gives fingers enough room, and text fields a size that no browser zooms into", async () => {
-      const tab = await stage().open("/c/wide", phone);
+      const tab = await site().open("/c/wide", phone);
       await tab.log.getByText("One.", { exact: true }).waitFor();
       const small = await tab.page.evaluate(() =>
         [...document.querySelectorAll("button, a[href]:not(.sr-only)")].flatMap((element) => {
@@ -111,7 +111,7 @@ describePage("the page", quick, (stage) => {
 
   describe("its theme", () => {
     it("is the system's, follows it, and is dark before anything is drawn", async () => {
-      const tab = await stage().open("/", { ...desktop, colorScheme: "dark" });
+      const tab = await site().open("/", { ...desktop, colorScheme: "dark" });
       const theme = () => tab.page.locator("html").getAttribute("data-theme");
       await tab.page.getByRole("heading", { name: "What shall we talk about?" }).waitFor();
       expect(await theme()).toBe("dark");
@@ -136,9 +136,9 @@ describePage("the page", quick, (stage) => {
     });
 
     it("can be chosen, is kept, and changes in all tabs of the browser", async () => {
-      const tab = await stage().open();
+      const tab = await site().open();
       const other = await tab.context.newPage();
-      await other.goto(stage().url);
+      await other.goto(site().url);
       await tab.button("Settings").click();
       await tab.page.getByRole("menuitemradio", { name: "Dark" }).click();
       const themes = async () =>

@@ -1,7 +1,7 @@
 import type { ConversationMeta, ListConversationsResponse, SearchResponse } from "@parley/wire";
 import { expect, it } from "vitest";
 import { findings } from "./axe.js";
-import { describePage, type Stage } from "./stage.js";
+import { describePage, type Site } from "./site.js";
 import { patience, phone, type Tab } from "./tab.js";
 
 const quick = { models: { demo: { kind: "demo", pace: "instant", slowStepMs: 0 } } };
@@ -19,18 +19,18 @@ async function beginTemporary(tab: Tab, text: string): Promise<string> {
   return id;
 }
 
-async function isThere(stage: Stage, id: string): Promise<boolean> {
-  return (await fetch(`${stage.url}/conversations/${id}/meta`)).ok;
+async function isThere(site: Site, id: string): Promise<boolean> {
+  return (await fetch(`${site.url}/conversations/${id}/meta`)).ok;
 }
 
-async function listed(stage: Stage): Promise<string[]> {
-  const { conversations } = await stage.ask<ListConversationsResponse>("GET", "/conversations");
+async function listed(site: Site): Promise<string[]> {
+  const { conversations } = await site.ask<ListConversationsResponse>("GET", "/conversations");
   return conversations.map(({ id }) => id);
 }
 
-describePage("a temporary conversation", quick, (stage) => {
+describePage("a temporary conversation", quick, (site) => {
   it("is shown nowhere, survives a reload, and is deleted when the page moves on", async () => {
-    const tab = await stage().open();
+    const tab = await site().open();
     expect(await findings(tab)).toEqual([]);
     await tab.button("Temporary").click();
     await banner(tab).getByText("Temporary: deleted when you leave.").waitFor();
@@ -40,8 +40,8 @@ describePage("a temporary conversation", quick, (stage) => {
     const id = await beginTemporary(tab, "a zebra that nobody may see");
     expect(await findings(tab)).toEqual([]);
     expect(await tab.list.getByRole("link", { name: "zebra" }).count()).toBe(0);
-    expect(await listed(stage())).not.toContain(id);
-    expect((await stage().ask<SearchResponse>("GET", "/search?q=zebra")).hits).toEqual([]);
+    expect(await listed(site())).not.toContain(id);
+    expect((await site().ask<SearchResponse>("GET", "/search?q=zebra")).hits).toEqual([]);
 
     await tab.page.reload();
     await tab.ended(1);
@@ -65,38 +65,38 @@ describePage("a temporary conversation", quick, (stage) => {
     await tab.page.goBack();
     await banner(tab).waitFor();
     await note(tab).waitFor({ state: "detached" });
-    expect(await isThere(stage(), id)).toBe(true);
+    expect(await isThere(site(), id)).toBe(true);
 
     await newConversation(tab);
     await note(tab).waitFor();
     await tab.button("Dismiss").click();
-    await expect.poll(() => isThere(stage(), id), patience).toBe(false);
+    await expect.poll(() => isThere(site(), id), patience).toBe(false);
   });
 
   it("is kept with its branches, and is a conversation like others from then on", async () => {
-    const tab = await stage().open();
+    const tab = await site().open();
     const id = await beginTemporary(tab, "a walrus to keep");
     await tab.button("Regenerate answer").click();
     await tab.page.waitForURL((url) => !url.pathname.endsWith(id) && url.pathname.startsWith("/c/"));
     await tab.ended(1);
     const branch = tab.conversationId;
-    const { temporary } = await stage().ask<ConversationMeta>("GET", `/conversations/${branch}/meta`);
+    const { temporary } = await site().ask<ConversationMeta>("GET", `/conversations/${branch}/meta`);
     expect(temporary).toBe(true);
     expect(await note(tab).count()).toBe(0);
     await tab.page.getByText("2 / 2").or(tab.page.getByText("2/2")).first().waitFor();
     await tab.button("Keep this conversation").click();
     await banner(tab).waitFor({ state: "detached" });
     await tab.list.getByRole("link", { name: "walrus" }).first().waitFor();
-    expect(await listed(stage())).toEqual(expect.arrayContaining([id, branch]));
+    expect(await listed(site())).toEqual(expect.arrayContaining([id, branch]));
     await newConversation(tab);
     await tab.begin("another one");
     await tab.ended(1);
     expect(await note(tab).count()).toBe(0);
-    expect(await listed(stage())).toEqual(expect.arrayContaining([id, branch]));
+    expect(await listed(site())).toEqual(expect.arrayContaining([id, branch]));
   });
 
   it("is deleted with the last tab that shows it", async () => {
-    const tab = await stage().open();
+    const tab = await site().open();
     const id = await beginTemporary(tab, "two tabs of a llama");
     const second = await tab.context.newPage();
     await second.goto(tab.page.url());
@@ -106,16 +106,16 @@ describePage("a temporary conversation", quick, (stage) => {
     await tab.begin("in the first tab");
     await tab.ended(1);
     expect(await note(tab).count()).toBe(0);
-    expect(await isThere(stage(), id)).toBe(true);
+    expect(await isThere(site(), id)).toBe(true);
     await second.getByRole("link", { name: "in the first tab" }).click();
     await second.getByText("Deleted the temporary conversation").waitFor();
     // Leaving the page does not undo it.
     await second.close({ runBeforeUnload: true });
-    await expect.poll(() => isThere(stage(), id), patience).toBe(false);
+    await expect.poll(() => isThere(site(), id), patience).toBe(false);
   });
 
   it("fits on a phone, in the dark", async () => {
-    const tab = await stage().open("/", { ...phone, colorScheme: "dark" });
+    const tab = await site().open("/", { ...phone, colorScheme: "dark" });
     await tab.button("Temporary").click();
     expect(await tab.tooWide()).toEqual([]);
     expect(await findings(tab)).toEqual([]);

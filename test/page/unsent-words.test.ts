@@ -1,7 +1,7 @@
 import type { HistoryResponse } from "@parley/wire";
 import { expect, it, onTestFinished } from "vitest";
 import { CutWire } from "./cut-wire.js";
-import { describePage, type Stage } from "./stage.js";
+import { describePage, type Site } from "./site.js";
 import { desktop, patience, Tab } from "./tab.js";
 
 /** A low limit for the server, and a text above it. */
@@ -10,10 +10,10 @@ const huge = `Read this: ${"many words ".repeat(1_000)}`;
 const heading = "What shall we talk about?";
 
 /** Opens a tab that reaches the server by a wire that can be cut. */
-async function openByWire(stage: Stage): Promise<{ readonly tab: Tab; readonly wire: CutWire }> {
-  const wire = await CutWire.to(stage.server.port);
+async function openByWire(site: Site): Promise<{ readonly tab: Tab; readonly wire: CutWire }> {
+  const wire = await CutWire.to(site.server.port);
   onTestFinished(() => wire.end());
-  const tab = await stage.open("/", { ...desktop, origin: wire.url });
+  const tab = await site.open("/", { ...desktop, origin: wire.url });
   tab.allow(/ERR_CONNECTION|ERR_EMPTY_RESPONSE|ERR_SOCKET|Connection closed before/);
   return { tab, wire };
 }
@@ -29,9 +29,9 @@ const kept = async (
 /** Returns the messages that are shown as not sent. */
 const notSent = (tab: Tab) => tab.questions.filter({ hasText: "Not sent. The page was closed" });
 
-describePage("the page and words that did not get through", strict, (stage) => {
+describePage("the page and words that did not get through", strict, (site) => {
   it("returns a first message that is refused permanently, to be edited where a conversation begins", async () => {
-    const tab = await stage().open();
+    const tab = await site().open();
     tab.allowMissing();
     await tab.begin(huge);
     const refusal = tab.log.getByRole("alert");
@@ -48,7 +48,7 @@ describePage("the page and words that did not get through", strict, (stage) => {
   });
 
   it("forgets a first message that is refused when it is discarded, and goes where a conversation begins", async () => {
-    const tab = await stage().open();
+    const tab = await site().open();
     tab.allowMissing();
     await tab.begin(huge);
     await tab.log.getByRole("alert").getByRole("button", { name: "Discard" }).click();
@@ -57,7 +57,7 @@ describePage("the page and words that did not get through", strict, (stage) => {
   });
 
   it("gives a later message that is refused back in front of what was typed since", async () => {
-    const tab = await stage().open();
+    const tab = await site().open();
     const id = await tab.begin("work out 1 + 2");
     await tab.ended(1);
     await tab.send(huge);
@@ -72,7 +72,7 @@ describePage("the page and words that did not get through", strict, (stage) => {
   });
 
   it("shows what was unsent when the page was closed, to be sent or edited, unless the server has it", async () => {
-    const { tab, wire } = await openByWire(stage());
+    const { tab, wire } = await openByWire(site());
     const id = await tab.begin("Give me a long answer");
     await tab.log.getByText("You asked for something long").waitFor();
     await expect.poll(() => kept(tab), patience).toEqual([]);
@@ -83,10 +83,10 @@ describePage("the page and words that did not get through", strict, (stage) => {
     await expect.poll(() => tab.button("Remove unsent message").count(), patience).toBe(3);
     const [first, second] = await kept(tab);
     await tab.page.goto("about:blank");
-    await stage().ask("POST", `/conversations/${id}/stop`);
+    await site().ask("POST", `/conversations/${id}/stop`);
     // The first one arrived, and its receipt was lost.
     const { messageId, message: text } = first ?? {};
-    await stage().ask("POST", `/conversations/${id}/queue`, { messageId, text, mode: "queue" });
+    await site().ask("POST", `/conversations/${id}/queue`, { messageId, text, mode: "queue" });
     wire.mend();
     await tab.page.goto(`${wire.url}/c/${id}`);
     await expect.poll(() => notSent(tab).count(), patience).toBe(2);
@@ -102,14 +102,14 @@ describePage("the page and words that did not get through", strict, (stage) => {
     await expect.poll(() => notSent(tab).count(), patience).toBe(0);
     await expect.poll(() => kept(tab), patience).toEqual([]);
     const isThere = async () => {
-      const { chunks } = await stage().ask<HistoryResponse>("GET", `/conversations/${id}`);
+      const { chunks } = await site().ask<HistoryResponse>("GET", `/conversations/${id}`);
       return chunks.filter((chunk) => chunk.messageId === second?.messageId).length;
     };
     await expect.poll(isThere, patience).toBe(1);
   });
 
   it("shows the first message of a conversation when it was unsent, and sends it on demand", async () => {
-    const { tab, wire } = await openByWire(stage());
+    const { tab, wire } = await openByWire(site());
     tab.allowMissing();
     // The parts that show a conversation are loaded before the connection goes down.
     await tab.page.waitForLoadState("networkidle");
@@ -129,7 +129,7 @@ describePage("the page and words that did not get through", strict, (stage) => {
   });
 
   it("lets a message that waits for the connection be removed, to be edited or permanently", async () => {
-    const { tab, wire } = await openByWire(stage());
+    const { tab, wire } = await openByWire(site());
     await tab.begin("work out 1 + 2");
     await tab.ended(1);
     wire.cut();
@@ -153,7 +153,7 @@ describePage("the page and words that did not get through", strict, (stage) => {
   });
 
   it("leaves unsent words to the tab that sends them, and gives them to another one when that is closed", async () => {
-    const tab = await stage().open("about:blank");
+    const tab = await site().open("about:blank");
     let isLost = false;
     await tab.page.routeWebSocket(/./, (socket) => {
       const server = socket.connectToServer();
@@ -161,15 +161,15 @@ describePage("the page and words that did not get through", strict, (stage) => {
         if (!isLost) server.send(message);
       });
     });
-    await tab.page.goto(stage().url);
+    await tab.page.goto(site().url);
     const id = await tab.begin("work out 1 + 2");
     await tab.ended(1);
     isLost = true;
     await tab.send("work out 6 + 6");
     await expect.poll(() => kept(tab), patience).toMatchObject([{ message: "work out 6 + 6" }]);
 
-    const other = await Tab.open(tab.context, stage().url);
-    await other.page.goto(`${stage().url}/c/${id}`);
+    const other = await Tab.open(tab.context, site().url);
+    await other.page.goto(`${site().url}/c/${id}`);
     await other.ended(1);
     expect(await notSent(other).count()).toBe(0);
     expect(await kept(other)).toHaveLength(1);

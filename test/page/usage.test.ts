@@ -1,7 +1,7 @@
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, expect, it } from "vitest";
-import { describePage } from "./stage.js";
+import { describePage } from "./site.js";
 import type { Tab } from "./tab.js";
 
 let upstream: Server | undefined;
@@ -61,9 +61,9 @@ async function openUsage(tab: Tab): Promise<void> {
   await tab.page.keyboard.press("Enter");
 }
 
-describePage("the page with a model that has prices", config, (stage) => {
+describePage("the page with a model that has prices", config, (site) => {
   it("says that there is nothing to sum yet, and why sums could not be read", async () => {
-    const tab = await stage().open();
+    const tab = await site().open();
     const usage = usageOf(tab);
     await openUsage(tab);
     await usage.getByText("No calls in these days").waitFor();
@@ -77,13 +77,13 @@ describePage("the page with a model that has prices", config, (stage) => {
   });
 
   it("shows cost by message, turn and call, what a broken prefix cost, and the sums", async () => {
-    const tab = await stage().open();
+    const tab = await site().open();
     const id = await tab.begin("First");
     await tab.ended(1);
     await tab.send("Second");
     await tab.ended(2);
     // Another model ends the cache.
-    await stage().ask("PUT", `/conversations/${id}/model`, { model: "priced/two" });
+    await site().ask("PUT", `/conversations/${id}/model`, { model: "priced/two" });
     await tab.send("Third");
     await tab.ended(3);
     // 4,000 x 10 + 100 x 100; 2,000 x 10 + 4,000 x 1 + 100 x 100; 8,000 x 10 + 100 x 100, for a million each.

@@ -4,7 +4,7 @@ import type { HistoryResponse, PendingResponse } from "@parley/wire";
 import type { Locator } from "playwright-core";
 import { afterAll, expect, it } from "vitest";
 import { findings } from "./axe.js";
-import { describePage, type Stage } from "./stage.js";
+import { describePage, type Site } from "./site.js";
 import { desktop, patience, phone, type Tab } from "./tab.js";
 import { type Piece, Upstream } from "./upstream.js";
 
@@ -55,8 +55,8 @@ async function config(): Promise<object> {
 }
 
 /** Sends a message without the page. */
-async function start(stage: Stage, conversationId: string, message: string, tools?: readonly object[]) {
-  const response = await fetch(`${stage.url}/chat`, {
+async function start(site: Site, conversationId: string, message: string, tools?: readonly object[]) {
+  const response = await fetch(`${site.url}/chat`, {
     method: "POST",
     body: JSON.stringify({ conversationId, message, tools }),
     headers: { "content-type": "application/json" },
@@ -66,8 +66,8 @@ async function start(stage: Stage, conversationId: string, message: string, tool
 }
 
 /** Returns the result of the last call, as the log has it. */
-async function resultOf(stage: Stage, conversationId: string): Promise<unknown> {
-  const { chunks } = await stage.ask<HistoryResponse>("GET", `/conversations/${conversationId}`);
+async function resultOf(site: Site, conversationId: string): Promise<unknown> {
+  const { chunks } = await site.ask<HistoryResponse>("GET", `/conversations/${conversationId}`);
   const last = chunks.findLast(({ chunk }) => chunk.type === "tool-result")?.chunk;
   return last?.type === "tool-result" ? JSON.parse(last.content) : undefined;
 }
@@ -80,9 +80,9 @@ const lastRequest = () => JSON.stringify(upstream?.requests.at(-1)?.messages);
 describePage(
   "the page of a turn that waits",
   config,
-  (stage) => {
+  (site) => {
     it("asks in place of the call, over reloads and in every tab, and says who decided", async () => {
-      const tab = await stage().open();
+      const tab = await site().open();
       const id = await tab.begin(`calculator ${sum}`);
       const asked = card(tab, /^Needs your approval: calculator/);
       await asked.getByText("6 + 7", { exact: true }).waitFor();
@@ -93,7 +93,7 @@ describePage(
       await tab.list.locator("[data-entry]").getByText("Waits for a decision").waitFor();
       await expect.poll(() => tab.page.title(), patience).toMatch(/^\(1\) calculator/);
       await tab.page.reload();
-      const other = await stage().open(`/c/${id}`);
+      const other = await site().open(`/c/${id}`);
       await card(other, /calculator/)
         .getByText("6 + 7", { exact: true })
         .waitFor();
@@ -116,7 +116,7 @@ describePage(
     });
 
     it("denies with a reason, and runs what a person changed", async () => {
-      const tab = await stage().open();
+      const tab = await site().open();
       await tab.begin('list_files {"path":"."}');
       const asked = card(tab, /list_files/);
       await asked.getByRole("button", { name: "Deny…" }).click();
@@ -156,7 +156,7 @@ describePage(
     });
 
     it("puts a question as a form, and sends an answer of its form", async () => {
-      const tab = await stage().open("/", { ...desktop, colorScheme: "dark" });
+      const tab = await site().open("/", { ...desktop, colorScheme: "dark" });
       await tab.begin("ask");
       const asked = card(tab, /^The assistant asks you/);
       await asked.getByText("Where to?").waitFor();
@@ -172,7 +172,7 @@ describePage(
       await asked.getByRole("combobox", { name: /window/ }).selectOption("No");
       await asked.getByRole("button", { name: "Answer" }).click();
       await tab.ended(1);
-      expect(await resultOf(stage(), tab.conversationId)).toEqual({
+      expect(await resultOf(site(), tab.conversationId)).toEqual({
         name: "Ada",
         people: 2,
         class: "second",
@@ -181,10 +181,10 @@ describePage(
     });
 
     it("lists what waits anywhere, decides there, and keeps an approval until it is revoked", async () => {
-      await start(stage(), "first", `calculator ${sum}`);
-      const tab = await stage().open();
+      await start(site(), "first", `calculator ${sum}`);
+      const tab = await site().open();
       await tab.list.getByText("1 request waits").waitFor();
-      await start(stage(), "second", 'read_file {"path":"a.txt"}');
+      await start(site(), "second", 'read_file {"path":"a.txt"}');
       await tab.list.getByText("2 requests wait").waitFor();
       await tab.page.keyboard.press("Control+Shift+L");
       const inbox = tab.dialog("Inbox");
@@ -211,10 +211,10 @@ describePage(
       await sums.getByRole("button", { name: "Allow always" }).click();
       await inbox.getByText("Nothing waits for you").last().waitFor();
       // It applies: the same call in another conversation does not ask, another one does.
-      await start(stage(), "third", `calculator ${sum}`);
-      await start(stage(), "fourth", 'calculator {"expression":"1 + 1"}');
+      await start(site(), "third", `calculator ${sum}`);
+      await start(site(), "fourth", 'calculator {"expression":"1 + 1"}');
       const waiting = async () =>
-        (await stage().ask<PendingResponse>("GET", "/pending")).pending.map((each) => each.conversationId);
+        (await site().ask<PendingResponse>("GET", "/pending")).pending.map((each) => each.conversationId);
       expect(await waiting()).toEqual(["fourth"]);
       await tab.page.keyboard.press("Escape");
       await tab.page.keyboard.press("Control+,");
@@ -233,7 +233,7 @@ describePage(
         .getByRole("button")
         .click();
       await expect.poll(() => all.count(), patience).toBe(before - 1);
-      await start(stage(), "fifth", `calculator ${sum}`);
+      await start(site(), "fifth", `calculator ${sum}`);
       expect(await waiting()).toEqual(["fourth", "fifth"]);
       // Decided elsewhere while this page does not know it: the decision in force is shown.
       await tab.page.route("**/pending/**", async (route) => {
@@ -256,8 +256,8 @@ describePage(
     });
 
     it("shows hostile arguments as data, on a phone too, and waits for the caller's program", async () => {
-      await start(stage(), "hostile", "show", [{ name: "show" }]);
-      const tab = await stage().open("/c/hostile", { ...phone, colorScheme: "dark" });
+      await start(site(), "hostile", "show", [{ name: "show" }]);
+      const tab = await site().open("/c/hostile", { ...phone, colorScheme: "dark" });
       const asked = card(tab, /^Waits for the program that brought this tool: show/);
       await asked.getByText("This tool belongs to the program that sent the message").waitFor();
       await asked.getByText("U+202E").first().waitFor();
@@ -272,16 +272,16 @@ describePage(
       await asked.getByRole("button", { name: "Hand in" }).click();
       await tab.ended(1);
       await tab.log.getByText("Output handed in").waitFor();
-      expect(await resultOf(stage(), "hostile")).toEqual({ shown: true });
+      expect(await resultOf(site(), "hostile")).toEqual({ shown: true });
     });
 
     it("says so to a user who may not decide", async () => {
-      await start(stage(), "readers", 'read_file {"path":"a.txt"}');
-      const tab = await stage().open("about:blank");
+      await start(site(), "readers", 'read_file {"path":"a.txt"}');
+      const tab = await site().open("about:blank");
       await tab.page.route("**/me", (route) =>
         route.fulfill({ json: { owner: "local", scopes: ["read", "write"], auth: "keys" } }),
       );
-      await tab.page.goto(`${stage().url}/c/readers`);
+      await tab.page.goto(`${site().url}/c/readers`);
       const asked = card(tab, /read_file/);
       await asked.getByText('Your key cannot decide this: it lacks the scope "approve".').waitFor();
       expect(await asked.getByRole("button").count()).toBe(0);

@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Webhook } from "standardwebhooks";
 import { afterAll, expect, it } from "vitest";
-import { describePage } from "./stage.js";
+import { describePage } from "./site.js";
 import { patience } from "./tab.js";
 
 interface Received {
@@ -37,9 +37,9 @@ async function config(): Promise<object> {
 
 const address = (path: string) => `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`;
 
-describePage("the webhooks of the settings", config, (stage) => {
+describePage("the webhooks of the settings", config, (site) => {
   it("are added with a secret that verifies, tested, and removed", async () => {
-    const tab = await stage().open();
+    const tab = await site().open();
     // One address is refused on purpose.
     tab.allow(/status of 400 \(Bad Request\) \(\S+\/webhooks\)$/);
     await tab.button("Settings").click();

@@ -4,11 +4,11 @@ import { runTurn, type TurnOutcome } from "@parley/core/turn";
 import { createCountingIds } from "@parley/testing";
 import type { InputRequestEntry, InputResponseEntry } from "@parley/wire";
 import { type ConversationLog, shown } from "./conversation-log.js";
-import type { Desk } from "./desk.js";
+import type { ProviderEndpoint } from "./provider-endpoint.js";
 
 /** One turn of a conversation. */
 export interface TurnPlan {
-  readonly desk: Desk;
+  readonly endpoint: ProviderEndpoint;
   readonly model: string;
   readonly asked: readonly MessageContentPart[];
   readonly tools: readonly Tool<never>[];
@@ -61,7 +61,7 @@ export async function converse(
   log: ConversationLog,
   plan: TurnPlan,
 ): Promise<{ readonly outcome: TurnOutcome; readonly published: number }> {
-  const { desk, model, steering } = plan;
+  const { endpoint, model, steering } = plan;
   const ids = createCountingIds(`m${log.lines.length}-`);
   const stop = new AbortController();
   const asked = userMessage(ids.next(), plan.asked);
@@ -71,9 +71,9 @@ export async function converse(
   const events = runTurn({
     conversationId,
     turnId: `turn${log.lines.length}`,
-    provider: desk.adapter(model),
+    provider: endpoint.adapter(model),
     providerParams: {
-      metadata: { provider: desk.provider, model },
+      metadata: { provider: endpoint.provider, model },
       reasoningEffort: "high",
       cacheKey: conversationId,
     },

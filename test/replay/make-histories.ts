@@ -2,7 +2,7 @@ import type { ConversationMessage } from "@parley/core/messages";
 import type { ProviderMessage } from "@parley/core/ports";
 import { ConversationLog, reordered, shown, shownLines } from "./conversation-log.js";
 import { converse } from "./converse.js";
-import type { Desk, Scripted } from "./desk.js";
+import type { ProviderEndpoint, Scripted } from "./provider-endpoint.js";
 import {
   cutScenarios,
   demoCutScenarios,
@@ -39,52 +39,52 @@ export interface History {
  * Makes all conversations of one provider: each scenario after each of its turns, and the richest of them with its
  * answers cut off after every event, and stopped at every event of the turn.
  */
-export async function makeHistories(desk: Desk): Promise<History[]> {
-  const isDemo = desk.eventsIn({ pieces: [] }) === 0;
+export async function makeHistories(endpoint: ProviderEndpoint): Promise<History[]> {
+  const isDemo = endpoint.eventsIn({ pieces: [] }) === 0;
   const histories: History[] = [];
   for (const scenario of isDemo ? demoScenarios : scenarios)
-    histories.push(...(await makeScenario(desk, scenario)));
+    histories.push(...(await makeScenario(endpoint, scenario)));
   for (const { turns } of isDemo ? demoCutScenarios : cutScenarios) {
     for (const turn of turns)
-      histories.push(...(await makeCuts(desk, turn)), ...(await makeStops(desk, turn)));
+      histories.push(...(await makeCuts(endpoint, turn)), ...(await makeStops(endpoint, turn)));
   }
   return histories;
 }
 
-async function makeCuts(desk: Desk, turn: ScenarioTurn): Promise<History[]> {
+async function makeCuts(endpoint: ProviderEndpoint, turn: ScenarioTurn): Promise<History[]> {
   const histories: History[] = [];
   for (const [place, answer] of turn.answers.entries()) {
-    for (let cutAt = 0; cutAt < desk.eventsIn(answer); cutAt += 1) {
+    for (let cutAt = 0; cutAt < endpoint.eventsIn(answer); cutAt += 1) {
       const answers = turn.answers.map((each, at) => ({ answer: each, ...(at === place ? { cutAt } : {}) }));
       const name = `answer ${place + 1} to "${String(turn.asked)}" cut behind ${cutAt} events`;
-      histories.push((await makeTurn(desk, turn, answers, { name, kind: "cut" })).history);
+      histories.push((await makeTurn(endpoint, turn, answers, { name, kind: "cut" })).history);
     }
   }
   return histories;
 }
 
-async function makeStops(desk: Desk, turn: ScenarioTurn): Promise<History[]> {
+async function makeStops(endpoint: ProviderEndpoint, turn: ScenarioTurn): Promise<History[]> {
   const histories: History[] = [];
   const answers = turn.answers.map((answer) => ({ answer }));
-  const { published } = await makeTurn(desk, turn, answers, { name: "", kind: "whole" });
+  const { published } = await makeTurn(endpoint, turn, answers, { name: "", kind: "whole" });
   for (let stopAt = 0; stopAt < published; stopAt += 1) {
     const name = `"${String(turn.asked)}" stopped at event ${stopAt}`;
-    histories.push((await makeTurn(desk, turn, answers, { name, kind: "stopped" }, stopAt)).history);
+    histories.push((await makeTurn(endpoint, turn, answers, { name, kind: "stopped" }, stopAt)).history);
   }
   return histories;
 }
 
-async function makeScenario(desk: Desk, scenario: Scenario): Promise<History[]> {
+async function makeScenario(endpoint: ProviderEndpoint, scenario: Scenario): Promise<History[]> {
   const log = new ConversationLog();
   const histories: History[] = [];
   const answers = scenario.turns.flatMap((turn) => turn.answers);
   const thoughts = answers.flatMap(({ pieces }) => pieces).filter(({ type }) => type === "think").length;
-  desk.script(answers.map((answer) => ({ answer, sameIds: scenario.sameIds })));
+  endpoint.script(answers.map((answer) => ({ answer, sameIds: scenario.sameIds })));
   for (const [place, turn] of scenario.turns.entries()) {
-    await take(desk, log, turn);
+    await take(endpoint, log, turn);
     const before = histories.at(-1);
     histories.push({
-      ...historyOf(desk, log, { name: `${scenario.name}, turn ${place + 1}`, kind: "whole" }),
+      ...historyOf(endpoint, log, { name: `${scenario.name}, turn ${place + 1}`, kind: "whole" }),
       ...(before === undefined ? {} : { before }),
       ...(scenario.replayable === true ? { thoughts } : {}),
     });
@@ -93,23 +93,28 @@ async function makeScenario(desk: Desk, scenario: Scenario): Promise<History[]> 
 }
 
 async function makeTurn(
-  desk: Desk,
+  endpoint: ProviderEndpoint,
   turn: ScenarioTurn,
   answers: readonly Scripted[],
   label: Pick<History, "name" | "kind">,
   stopAt?: number,
 ): Promise<{ history: History; published: number }> {
   const log = new ConversationLog();
-  desk.script(answers);
-  const published = await take(desk, log, turn, stopAt);
-  return { history: historyOf(desk, log, label), published };
+  endpoint.script(answers);
+  const published = await take(endpoint, log, turn, stopAt);
+  return { history: historyOf(endpoint, log, label), published };
 }
 
-async function take(desk: Desk, log: ConversationLog, turn: ScenarioTurn, stopAt?: number): Promise<number> {
+async function take(
+  endpoint: ProviderEndpoint,
+  log: ConversationLog,
+  turn: ScenarioTurn,
+  stopAt?: number,
+): Promise<number> {
   const { asked, steering, stopAtFirst, decisions } = turn;
   const { published } = await converse(log, {
-    desk,
-    model: desk.models[0],
+    endpoint,
+    model: endpoint.models[0],
     asked: typeof asked === "string" ? [{ type: "text", text: asked }] : asked,
     tools,
     steering,
@@ -120,8 +125,12 @@ async function take(desk: Desk, log: ConversationLog, turn: ScenarioTurn, stopAt
   return published;
 }
 
-function historyOf(desk: Desk, log: ConversationLog, label: Pick<History, "name" | "kind">): History {
-  const [refused] = desk.latest()?.problems ?? [];
+function historyOf(
+  endpoint: ProviderEndpoint,
+  log: ConversationLog,
+  label: Pick<History, "name" | "kind">,
+): History {
+  const [refused] = endpoint.latest()?.problems ?? [];
   return {
     ...label,
     ...readingsOf(log.lines, log.live),

@@ -1,9 +1,9 @@
 import type { Matrix, Row } from "./matrix.js";
 
 /** Returns the matrix as the page `docs/replay-matrix.md`. */
-export function matrixPage({ desks, rows }: Matrix): string {
+export function matrixPage({ endpoints, rows }: Matrix): string {
   const total = rows.reduce((sum, { histories }) => sum + histories.length, 0);
-  const header = ["made by \\ replayed to", ...desks.map(({ name }) => name)];
+  const header = ["made by \\ replayed to", ...endpoints.map(({ name }) => name)];
   const kinds = ["whole", "cut", "stopped"] as const;
   return `# Replay matrix
 

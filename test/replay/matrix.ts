@@ -1,18 +1,18 @@
 import { toAiSdkMessages } from "@parley/providers/ai-sdk";
 import { modelMessageSchema } from "ai";
 import { readLines } from "./conversation-log.js";
-import type { Desk } from "./desk.js";
 import { type History, makeHistories } from "./make-histories.js";
 import { type MixedTurn, makeMixedConversation } from "./mixed-conversation.js";
+import type { ProviderEndpoint } from "./provider-endpoint.js";
 import { replay } from "./replay.js";
 
 /** Conversations of one origin. */
 export interface Row {
   readonly name: string;
   /** Undefined for the conversation that all of them made. */
-  readonly maker: Desk | undefined;
+  readonly maker: ProviderEndpoint | undefined;
   readonly histories: readonly History[];
-  /** In the order of the desks. */
+  /** In the order of the endpoints. */
   readonly cells: readonly Cell[];
   /** Objections of the AI SDK's own schema to the histories. */
   readonly schemaProblems: readonly string[];
@@ -20,13 +20,13 @@ export interface Row {
 
 /** Conversations of one origin, shown to one provider. */
 export interface Cell {
-  readonly reader: Desk;
+  readonly reader: ProviderEndpoint;
   /** One line for each history that was refused or changed. */
   readonly failures: readonly string[];
 }
 
 export interface Matrix {
-  readonly desks: readonly Desk[];
+  readonly endpoints: readonly ProviderEndpoint[];
   readonly rows: readonly Row[];
   readonly mixed: readonly MixedTurn[];
 }
@@ -36,18 +36,18 @@ export interface Matrix {
  * both models of each provider, instead of the cut ones to one of them in turn.
  */
 export async function buildMatrix(
-  desks: readonly Desk[],
+  endpoints: readonly ProviderEndpoint[],
   { thorough = false }: { readonly thorough?: boolean } = {},
 ): Promise<Matrix> {
-  const made = await Promise.all(desks.map(makeHistories));
-  const mixed = await makeMixedConversation(desks);
-  for (const desk of desks) desk.script([]);
+  const made = await Promise.all(endpoints.map(makeHistories));
+  const mixed = await makeMixedConversation(endpoints);
+  for (const endpoint of endpoints) endpoint.script([]);
   const origins = [
-    ...desks.map((maker, place) => ({ name: maker.name, maker, histories: made[place] ?? [] })),
+    ...endpoints.map((maker, place) => ({ name: maker.name, maker, histories: made[place] ?? [] })),
     { name: "All of them, in turn", maker: undefined, histories: everyFifth(mixed) },
   ];
   const columns = await Promise.all(
-    desks.map(async (reader) => {
+    endpoints.map(async (reader) => {
       const cells: Cell[] = [];
       for (const { maker, histories } of origins) {
         cells.push(await fillCell(reader, maker, histories, thorough));
@@ -60,7 +60,7 @@ export async function buildMatrix(
     cells: columns.flatMap((cells) => cells[place] ?? []),
     schemaProblems: origin.histories.flatMap(schemaProblems),
   }));
-  return { desks, rows, mixed };
+  return { endpoints, rows, mixed };
 }
 
 function everyFifth(turns: readonly MixedTurn[]): History[] {
@@ -68,8 +68,8 @@ function everyFifth(turns: readonly MixedTurn[]): History[] {
 }
 
 async function fillCell(
-  reader: Desk,
-  maker: Desk | undefined,
+  reader: ProviderEndpoint,
+  maker: ProviderEndpoint | undefined,
   histories: readonly History[],
   thorough: boolean,
 ): Promise<Cell> {

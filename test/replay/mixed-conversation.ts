@@ -6,8 +6,8 @@ import { createModelCatalog, createRuntime, type ModelBinding, type Runtime } fr
 import { createMemoryLogStore } from "@parley/testing";
 import type { ShownFile } from "@parley/wire";
 import { type Answer, call, say, think } from "./answer.js";
-import type { Desk } from "./desk.js";
 import { type History, readingsOf } from "./make-histories.js";
+import type { ProviderEndpoint } from "./provider-endpoint.js";
 import { attachments, camera, tools } from "./scenarios.js";
 
 const owner = "somebody";
@@ -28,7 +28,7 @@ const answers: readonly Answer[] = [
 
 /** A turn of the conversation and its end. */
 export interface MixedTurn {
-  readonly desk: Desk;
+  readonly endpoint: ProviderEndpoint;
   readonly reason: string;
   /** Objections of the provider's rules to the turn's last request. */
   readonly problems: readonly string[];
@@ -44,11 +44,11 @@ export interface MixedTurn {
  * Makes one conversation of the runtime in which the model changes from turn to turn, so that each provider follows
  * each, itself included. Every turn reasons, calls tools and answers.
  */
-export async function makeMixedConversation(desks: readonly Desk[]): Promise<MixedTurn[]> {
+export async function makeMixedConversation(endpoints: readonly ProviderEndpoint[]): Promise<MixedTurn[]> {
   const store = createMemoryLogStore({ clock: systemClock });
   const runtime = await createRuntime({
     store,
-    models: createModelCatalog(desks.map(bindingOf)),
+    models: createModelCatalog(endpoints.map(bindingOf)),
     tools: [...tools, camera],
     instructions: "You are a careful assistant.",
     compactAt: 0,
@@ -57,21 +57,21 @@ export async function makeMixedConversation(desks: readonly Desk[]): Promise<Mix
   });
   const turns: MixedTurn[] = [];
   try {
-    for (const [place, at] of eachAfterEach(desks.length).entries()) {
-      const desk = desks[at];
-      if (desk === undefined) continue;
-      desk.script(
+    for (const [place, at] of eachAfterEach(endpoints.length).entries()) {
+      const endpoint = endpoints[at];
+      if (endpoint === undefined) continue;
+      endpoint.script(
         answers.map((answer) => ({ answer })),
         place * answers.length,
       );
-      const { reason, files } = await takeTurn(runtime, desk, place);
+      const { reason, files } = await takeTurn(runtime, endpoint, place);
       const before = turns.at(-1)?.history;
       turns.push({
-        desk,
+        endpoint,
         reason,
-        problems: desk.latest()?.problems ?? [],
+        problems: endpoint.latest()?.problems ?? [],
         files,
-        body: JSON.stringify(desk.latest()?.body ?? ""),
+        body: JSON.stringify(endpoint.latest()?.body ?? ""),
         history: await historyOf(store, place, before),
       });
     }
@@ -82,12 +82,12 @@ export async function makeMixedConversation(desks: readonly Desk[]): Promise<Mix
   return turns;
 }
 
-function bindingOf(desk: Desk): ModelBinding {
-  const [model] = desk.models;
+function bindingOf(endpoint: ProviderEndpoint): ModelBinding {
+  const [model] = endpoint.models;
   return {
-    name: desk.provider,
-    provider: desk.adapter(model),
-    providerName: desk.provider,
+    name: endpoint.provider,
+    provider: endpoint.adapter(model),
+    providerName: endpoint.provider,
     model,
     contextWindow: 1_000_000,
   };
@@ -95,7 +95,7 @@ function bindingOf(desk: Desk): ModelBinding {
 
 async function takeTurn(
   runtime: Runtime,
-  desk: Desk,
+  endpoint: ProviderEndpoint,
   place: number,
 ): Promise<Pick<MixedTurn, "reason" | "files">> {
   const me = runtime.forOwner(owner);
@@ -103,7 +103,7 @@ async function takeTurn(
     conversationId,
     messageId: `message-${place}`,
     message: [{ type: "text", text: `What is the time? (${place})` }, ...attachments],
-    model: desk.provider,
+    model: endpoint.provider,
   });
   let reason = "unknown";
   for await (const { event } of me.events(conversationId, turnId ?? "")) {

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openAllDesks } from "./all-desks.js";
+import { openAllEndpoints } from "./all-endpoints.js";
 import { png } from "./answer.js";
-import type { Desk } from "./desk.js";
 import { buildMatrix, type Matrix } from "./matrix.js";
 import { matrixPage } from "./matrix-page.js";
+import type { ProviderEndpoint } from "./provider-endpoint.js";
 
 const names = [
   "OpenAI Responses",
@@ -15,17 +15,17 @@ const names = [
   "Demo",
 ];
 
-let desks: Desk[] = [];
+let endpoints: ProviderEndpoint[] = [];
 let matrix: Matrix;
 beforeAll(async () => {
-  desks = await openAllDesks();
-  matrix = await buildMatrix(desks);
+  endpoints = await openAllEndpoints();
+  matrix = await buildMatrix(endpoints);
 }, 300_000);
-afterAll(() => Promise.all(desks.map((desk) => desk.close())));
+afterAll(() => Promise.all(endpoints.map((endpoint) => endpoint.close())));
 
 describe("making conversations", () => {
-  it("has a desk for each provider", () => {
-    expect(desks.map(({ name }) => name)).toEqual(names);
+  it("has an endpoint for each provider", () => {
+    expect(endpoints.map(({ name }) => name)).toEqual(names);
   });
 
   it.each(names)("%s is never refused in its own conversations", (name) => {
@@ -61,7 +61,7 @@ describe("replaying conversations", () => {
 
 describe("one conversation with the model switched in every direction", () => {
   it("has every provider take over from every other", () => {
-    const taken = matrix.mixed.map(({ desk }) => desk.name);
+    const taken = matrix.mixed.map(({ endpoint }) => endpoint.name);
     const pairs = new Set(taken.slice(1).map((name, place) => `${taken[place]} > ${name}`));
     expect(pairs.size).toBe(names.length ** 2);
   });
@@ -70,22 +70,26 @@ describe("one conversation with the model switched in every direction", () => {
     const [image, note] = [btoa(atob(png)), "[hm.wav, audio/wav, 16 bytes]"];
     // The demo does not call the tool that returns an image, and takes no files.
     let shots = 0;
-    for (const [place, { desk, files, body }] of matrix.mixed.entries()) {
-      const isDemo = desk.name === "Demo";
+    for (const [place, { endpoint, files, body }] of matrix.mixed.entries()) {
+      const isDemo = endpoint.name === "Demo";
       if (!isDemo) shots += 1;
       const sent = (place + 1) * 4;
       const forms = files.map(({ as }) => as);
-      expect(forms, desk.name).toHaveLength(sent + shots);
+      expect(forms, endpoint.name).toHaveLength(sent + shots);
       const taken = isDemo ? ["note", "note", "note", "note"] : ["image", "document", "text", "note"];
-      expect(forms.slice(0, 4), desk.name).toEqual(taken);
+      expect(forms.slice(0, 4), endpoint.name).toEqual(taken);
       if (isDemo) continue;
-      expect(body.split(image).length - 1, `images to ${desk.name}`).toBe(place + 1 + shots);
-      expect(body.split(note).length - 1, `notes to ${desk.name}`).toBe(place + 1);
+      expect(body.split(image).length - 1, `images to ${endpoint.name}`).toBe(place + 1 + shots);
+      expect(body.split(note).length - 1, `notes to ${endpoint.name}`).toBe(place + 1);
     }
   });
 
   it("has every turn end well", () => {
-    const ends = matrix.mixed.map(({ desk, reason, problems }) => ({ by: desk.name, reason, problems }));
+    const ends = matrix.mixed.map(({ endpoint, reason, problems }) => ({
+      by: endpoint.name,
+      reason,
+      problems,
+    }));
     expect(ends.filter(({ reason, problems }) => reason !== "stop" || problems.length > 0)).toEqual([]);
   });
 });

@@ -1,9 +1,9 @@
 import type { ProviderMessage } from "@parley/core/ports";
 import { toolDefinition } from "@parley/core/turn";
 import { secretMark, thoughtMark } from "./answer.js";
-import type { Arrived, Desk } from "./desk.js";
 import { flatRequest, withoutClosing } from "./flat-request.js";
 import type { History } from "./make-histories.js";
+import type { Arrived, ProviderEndpoint } from "./provider-endpoint.js";
 import { tools } from "./scenarios.js";
 
 const question: ProviderMessage = { role: "user", content: [{ type: "text", text: "What now?" }] };
@@ -20,8 +20,8 @@ interface Request {
 /** A conversation with its origin, and the way it is shown. */
 export interface ReplayedHistory {
   readonly history: History;
-  /** The desk that made it; undefined for one that several have made. */
-  readonly maker: Desk | undefined;
+  /** The endpoint that made it; undefined for one that several have made. */
+  readonly maker: ProviderEndpoint | undefined;
   /** The reader's models that are shown it. Default: both. */
   readonly models?: "first" | "second" | undefined;
   /** The requests of earlier turns, to be compared with; this one's is added. */
@@ -34,7 +34,7 @@ export interface ReplayedHistory {
  * must give the same bytes, and to others under the name of its maker, because hosts rename their models. Returns the
  * failures; empty means that everything was accepted and answered.
  */
-export async function replay(reader: Desk, given: ReplayedHistory): Promise<string[]> {
+export async function replay(reader: ProviderEndpoint, given: ReplayedHistory): Promise<string[]> {
   const { history, maker, models, earlier } = given;
   const problems: string[] = [];
   const { stored } = history;
@@ -70,11 +70,15 @@ export async function replay(reader: Desk, given: ReplayedHistory): Promise<stri
   return problems;
 }
 
-async function send(desk: Desk, request: Request, problems: string[]): Promise<Arrived | undefined> {
-  const { messages, model, origin = { provider: desk.provider, model }, withTools } = request;
-  const before = desk.count();
+async function send(
+  endpoint: ProviderEndpoint,
+  request: Request,
+  problems: string[],
+): Promise<Arrived | undefined> {
+  const { messages, model, origin = { provider: endpoint.provider, model }, withTools } = request;
+  const before = endpoint.count();
   try {
-    const { message } = await desk.adapter(model).complete({
+    const { message } = await endpoint.adapter(model).complete({
       messages: [...messages],
       metadata: origin,
       ...(withTools ? { tools: definitions } : {}),
@@ -85,15 +89,15 @@ async function send(desk: Desk, request: Request, problems: string[]): Promise<A
   } catch (error) {
     problems.push(`${model}: ${error instanceof Error ? error.message : String(error)}`);
   }
-  if (desk.count() !== before + 1)
-    problems.push(`${model}: ${desk.count() - before} requests instead of one`);
-  const arrived = desk.latest();
+  if (endpoint.count() !== before + 1)
+    problems.push(`${model}: ${endpoint.count() - before} requests instead of one`);
+  const arrived = endpoint.latest();
   problems.push(...(arrived?.problems ?? []).map((problem) => `${model}: ${problem}`));
   return arrived;
 }
 
 /** Returns texts and tool results that did not reach the next model. All must, whichever model made them. */
-function lost(history: History, arrived: Arrived | undefined, reader: Desk): string[] {
+function lost(history: History, arrived: Arrived | undefined, reader: ProviderEndpoint): string[] {
   const body = JSON.stringify(arrived?.body);
   const texts = history.live.flatMap(({ content }) =>
     content.flatMap((part): string[] => {
@@ -113,7 +117,7 @@ function lost(history: History, arrived: Arrived | undefined, reader: Desk): str
 }
 
 /** Returns reasoning and ids that reached another model than the one that made them. */
-function leaked(arrived: Arrived | undefined, reader: Desk): string[] {
+function leaked(arrived: Arrived | undefined, reader: ProviderEndpoint): string[] {
   // The demo is in this process and receives everything: there is nowhere to leak to.
   if (reader.provider === "demo") return [];
   const body = JSON.stringify(arrived?.body);
@@ -123,7 +127,7 @@ function leaked(arrived: Arrived | undefined, reader: Desk): string[] {
 }
 
 /** Returns reasoning that the model that made it did not get back, with its signature or encryption. */
-function forgotten(history: History, arrived: Arrived | undefined, reader: Desk): string[] {
+function forgotten(history: History, arrived: Arrived | undefined, reader: ProviderEndpoint): string[] {
   const { thoughts } = history;
   if (thoughts === undefined) return [];
   const body = JSON.stringify(arrived?.body);

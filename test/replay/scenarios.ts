@@ -133,7 +133,7 @@ const own: Scenario = {
 /** The conversations of which every answer is cut at every event. */
 export const cutScenarios: readonly Scenario[] = [rich, own];
 
-/** Messages and answers of a desk's models. */
+/** Messages and answers of an endpoint's models. */
 export const scenarios: readonly Scenario[] = [
   { name: "text alone", turns: [turn("Hi", { pieces: [say("Hello there, friend.")] })] },
   {

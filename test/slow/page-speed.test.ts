@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { afterAll, expect, it } from "vitest";
 import { asked, exportOf, said } from "../page/prepared-conversation.js";
-import { describePage, type Stage } from "../page/stage.js";
+import { describePage, type Site } from "../page/site.js";
 import { desktop, patience, type Tab } from "../page/tab.js";
 import { type Piece, Upstream } from "../page/upstream.js";
 
@@ -101,12 +101,12 @@ const sum = (files: readonly { readonly bytes: number }[]) =>
 let many: Promise<unknown> | undefined;
 
 /** Imports a conversation of 10,000 messages into the store, once. */
-function prepareMany(stage: Stage): Promise<unknown> {
+function prepareMany(site: Site): Promise<unknown> {
   const turns = Array.from({ length: 5_000 }, (_, n) => [
     asked(`Question ${n}`),
     said(`Answer ${n}. ${"Some words that fill a line or two. ".repeat(1 + (n % 7))}`),
   ]);
-  many ??= stage.import(exportOf({ id: "ten-thousand", title: "Ten thousand messages" }, turns));
+  many ??= site.import(exportOf({ id: "ten-thousand", title: "Ten thousand messages" }, turns));
   return many;
 }
 
@@ -120,9 +120,9 @@ async function mainThread(tab: Tab): Promise<() => Promise<number>> {
   };
 }
 
-describePage("the speed of the page", config, (stage) => {
+describePage("the speed of the page", config, (site) => {
   it("can be typed into after 150 KB, and draws a first answer after 250 KB", async () => {
-    const tab = await stage().open("about:blank", { ...desktop, origin: "" });
+    const tab = await site().open("about:blank", { ...desktop, origin: "" });
     await tab.page.addInitScript(() => {
       new MutationObserver((_, observer) => {
         if (document.getElementById("composer") === null) return;
@@ -131,7 +131,7 @@ describePage("the speed of the page", config, (stage) => {
       }).observe(document, { childList: true, subtree: true });
     });
     tab.allow(/^request to/);
-    await tab.page.goto(stage().url);
+    await tab.page.goto(site().url);
     await tab.composer.waitFor();
     const usableAt = await tab.page.evaluate(() => performance.getEntriesByName("usable")[0]?.startTime ?? 0);
     expect(usableAt).toBeGreaterThan(0);
@@ -148,7 +148,7 @@ describePage("the speed of the page", config, (stage) => {
   });
 
   it("takes less than half of the main thread for 5,000 deltas, and draws only what grows", async () => {
-    const tab = await stage().open();
+    const tab = await site().open();
     let received = 0;
     tab.page.on("websocket", (socket) =>
       socket.on("framereceived", ({ payload }) => {
@@ -207,7 +207,7 @@ describePage("the speed of the page", config, (stage) => {
   }, 120_000);
 
   it("takes no more for the end of a growing code than for its beginning", async () => {
-    const tab = await stage().open();
+    const tab = await site().open();
     let received = 0;
     tab.page.on("websocket", (socket) =>
       socket.on("framereceived", ({ payload }) => {
@@ -237,7 +237,7 @@ describePage("the speed of the page", config, (stage) => {
   }, 120_000);
 
   it("is not held up by half a megabyte in one line, pasted, typed into, sent and shown", async () => {
-    const tab = await stage().open();
+    const tab = await site().open();
     await tab.context.grantPermissions(["clipboard-read", "clipboard-write"]);
     const line = Array.from({ length: 50_000 }, (_, n) => (n * 7_919).toString(36).padStart(10, "x")).join(
       "",
@@ -258,11 +258,11 @@ describePage("the speed of the page", config, (stage) => {
   }, 120_000);
 
   it("shows the end to a client that joins a turn in a later step", async () => {
-    const tab = await stage().open();
+    const tab = await site().open();
     const id = await tab.begin("a tall answer, please");
     await tab.log.getByText("The newest line").waitFor();
     for (const reducedMotion of ["reduce", "no-preference"] as const) {
-      const other = await stage().open(`/c/${id}`, { ...desktop, reducedMotion });
+      const other = await site().open(`/c/${id}`, { ...desktop, reducedMotion });
       await other.log.getByText("The newest line").waitFor();
       await expect.poll(() => other.distanceFromEnd(), patience).toBeLessThan(64);
     }
@@ -271,11 +271,11 @@ describePage("the speed of the page", config, (stage) => {
   });
 
   it("opens 10,000 messages at their end, with one window of history and few rows, and keeps the place when more comes", async () => {
-    await prepareMany(stage());
-    const tab = await stage().open("about:blank");
+    await prepareMany(site());
+    const tab = await site().open("about:blank");
     // Earlier messages are held back, to compare the position before and after.
     const held = await tab.hold(/\/conversations\/ten-thousand\?.*beforeSeq/);
-    await tab.page.goto(stage().url);
+    await tab.page.goto(site().url);
     await tab.composer.waitFor();
     const history: URL[] = [];
     tab.page.on("request", (request) => {
@@ -325,8 +325,8 @@ describePage("the speed of the page", config, (stage) => {
   }, 120_000);
 
   it("scrolls through thousands of messages without a blank frame, with few rows and half of the main thread", async () => {
-    await prepareMany(stage());
-    const tab = await stage().open("/c/ten-thousand");
+    await prepareMany(site());
+    const tab = await site().open("/c/ten-thousand");
     await tab.log.getByText("Answer 4999.").waitFor();
     let pages = 0;
     tab.page.on("request", (request) => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { onEmbedded, onPostgres } from "../../proof/crash/grounds.js";
-import { type Case, type Ground, playInLanes } from "../../proof/crash/lane.js";
+import { onEmbedded, onPostgres } from "../../proof/crash/environments.js";
+import { type Case, type Environment, playInLanes } from "../../proof/crash/lane.js";
 import { Slots } from "../../proof/crash/slots.js";
 import type { Strike } from "../../proof/crash/strike.js";
 import { Tally } from "../../proof/crash/tally.js";
@@ -11,13 +11,17 @@ const seed = Number(process.env.PARLEY_SEED ?? 20_261_115);
 const caseMs = 600_000;
 
 /** Clients talk over HTTP, event streams and sockets while nodes die: a few cases of `npm run proof:crash`. */
-async function survive(ground: Ground, nodes: 1 | 2, strikes: readonly (Strike & { againMs?: number })[]) {
+async function survive(
+  environment: Environment,
+  nodes: 1 | 2,
+  strikes: readonly (Strike & { againMs?: number })[],
+) {
   const tally = new Tally();
   const cases: Case[] = strikes.map(({ againMs, ...strike }) => ({
     at: strike.how,
     trouble: death({ nodes, strike, againMs }),
   }));
-  await playInLanes(ground, cases, { lanes: 1, seed, tally, slots: new Slots() });
+  await playInLanes(environment, cases, { lanes: 1, seed, tally, slots: new Slots() });
   expect(tally.words).toEqual([]);
   expect(tally.kills).toBeGreaterThanOrEqual(strikes.length);
 }

@@ -13,7 +13,7 @@ import { Screen } from "../terminal/screen.js";
 import { clip, textWidth } from "../terminal/text-width.js";
 import { wrap } from "../terminal/wrap.js";
 import type { VerbContext } from "../verb-context.js";
-import type { ChatDesk } from "./chat-desk.js";
+import type { ChatController } from "./chat-controller.js";
 import { ChatInputs } from "./chat-inputs.js";
 import { chatCommands, contextGauge, runCommand } from "./commands.js";
 import { openKeyboard } from "./keyboard.js";
@@ -21,7 +21,7 @@ import { openTypedLines, type TypedLines } from "./typed-lines.js";
 
 /** The parts of a chat. */
 export interface ChatAppOptions {
-  readonly desk: ChatDesk;
+  readonly controller: ChatController;
   readonly context: VerbContext;
   readonly showReasoning: boolean;
   /** Where the conversations are, for people. */
@@ -40,7 +40,7 @@ const waitShownFromMs = 3_000;
  * conversation only change the state; one place draws it.
  */
 export class ChatApp {
-  readonly #desk: ChatDesk;
+  readonly #controller: ChatController;
   readonly #context: VerbContext;
   readonly #io: Io;
   readonly #screen = new Screen(process.stdout);
@@ -58,14 +58,14 @@ export class ChatApp {
   #end: ((exitCode: number) => void) | undefined;
 
   constructor(options: ChatAppOptions) {
-    this.#desk = options.desk;
+    this.#controller = options.controller;
     this.#context = options.context;
     this.#io = options.context.io;
     this.#showReasoning = options.showReasoning;
     this.#place = options.place;
     this.#typed = options.typedLines ?? openTypedLines();
     this.#line = emptyLine(this.#typed.lines);
-    this.#inputs = new ChatInputs(this.#desk, {
+    this.#inputs = new ChatInputs(this.#controller, {
       onChange: () => this.refresh(),
       onFailure: (error) => this.#do(Promise.reject(error)),
     });
@@ -78,7 +78,7 @@ export class ChatApp {
     });
     this.#greet();
     const keyboard = openKeyboard(process.stdin, process.stdout, (text, key) => this.#press(text, key));
-    const stopWatching = this.#desk.connection.subscribe(() => this.refresh());
+    const stopWatching = this.#controller.connection.subscribe(() => this.refresh());
     const resized = () => {
       this.#screen.resized();
       this.refresh();
@@ -104,16 +104,16 @@ export class ChatApp {
   refresh(): void {
     const { style } = this.#io;
     const columns = Math.max(20, this.#screen.columns - 1);
-    const { print, live, isMoving, earlier } = this.#desk.update({
+    const { print, live, isMoving, earlier } = this.#controller.update({
       columns: Math.min(columns, 110),
       style,
       showReasoning: this.#showReasoning,
       highlight: this.#highlight,
     });
     if (earlier > 0)
-      this.#screen.print([style.dim(`… ${earlier} earlier entries: parley show ${this.#desk.id}`), ""]);
+      this.#screen.print([style.dim(`… ${earlier} earlier entries: parley show ${this.#controller.id}`), ""]);
     if (print.length > 0) this.#screen.print(print);
-    const isQuiet = this.#desk.isRunning && print.length === 0 && live.length === 0;
+    const isQuiet = this.#controller.isRunning && print.length === 0 && live.length === 0;
     this.#notice = this.#inputs.update(this.#line.text !== "") ?? this.#notice;
     const { prompt } = this.#inputs;
     const typed = prompt?.line ?? this.#line;
@@ -135,14 +135,14 @@ export class ChatApp {
       line,
       below: [style.dim(prompt === undefined ? this.#hints(columns) : clip(promptHints(prompt), columns))],
     });
-    this.#tick(isMoving || isQuiet || this.#desk.connection.getState().phase === "waiting");
+    this.#tick(isMoving || isQuiet || this.#controller.connection.getState().phase === "waiting");
   }
 
   #greet(): void {
     const { style } = this.#io;
     this.#screen.print([
       `${style.bold("Parley")} ${style.dim(`· ${this.#place} · /help for commands, Ctrl-D to leave`)}`,
-      ...(this.#desk.isTemporary
+      ...(this.#controller.isTemporary
         ? [style.dim("Temporary: no list shows this conversation, and leaving deletes it. /keep keeps it.")]
         : []),
       "",
@@ -154,7 +154,7 @@ export class ChatApp {
     const now = Date.now();
     this.#quietSince = isQuiet ? (this.#quietSince ?? now) : undefined;
     const ms = now - (this.#quietSince ?? now);
-    const progress = isQuiet ? this.#desk.state.activeTurn?.progress : undefined;
+    const progress = isQuiet ? this.#controller.state.activeTurn?.progress : undefined;
     if (progress !== undefined) return [this.#io.style.dim(safeLine(progressWords(progress, now)))];
     if (ms < waitShownFromMs) return [];
     return [this.#io.style.dim(`Waiting for the model · ${duration(ms - (ms % 1_000))}`)];
@@ -162,7 +162,7 @@ export class ChatApp {
 
   #waiting(columns: number): string[] {
     const { style } = this.#io;
-    const { messages, paused } = this.#desk.state.queue;
+    const { messages, paused } = this.#controller.state.queue;
     const rows = messages
       .slice(0, 5)
       .map(({ text, mode }) =>
@@ -177,7 +177,7 @@ export class ChatApp {
   }
 
   #connection(): string {
-    const { phase, retryAt, everOpen, error } = this.#desk.connection.getState();
+    const { phase, retryAt, everOpen, error } = this.#controller.connection.getState();
     if (phase === "open" || (phase === "connecting" && !everOpen)) return "";
     if (phase === "closed") return error === undefined ? "" : `Disconnected: ${error.message}`;
     const seconds = retryAt === undefined ? 0 : Math.max(0, Math.ceil((retryAt - Date.now()) / 1_000));
@@ -186,17 +186,17 @@ export class ChatApp {
 
   /** Describes the keys and, on the right if it fits, the settings of the next turn. */
   #hints(columns: number): string {
-    const { choices, model } = this.#desk;
+    const { choices, model } = this.#controller;
     const keys =
       this.#inputs.count > 0
         ? `Tab decides what waits (${this.#inputs.count}) · Enter queues · Ctrl-C leaves it waiting`
-        : this.#desk.isRunning || this.#desk.isSending
+        : this.#controller.isRunning || this.#controller.isSending
           ? "Enter queues · Alt-Enter or !text steers · Ctrl-C stops"
           : "Enter sends · / commands · Ctrl-J new line";
-    const attached = this.#desk.attached.length;
+    const attached = this.#controller.attached.length;
     const files = attached === 0 ? "" : counted(attached, "file");
-    const temporary = this.#desk.isTemporary ? "temporary" : "";
-    const facts = [temporary, files, model, choices.effort, contextGauge(this.#desk)]
+    const temporary = this.#controller.isTemporary ? "temporary" : "";
+    const facts = [temporary, files, model, choices.effort, contextGauge(this.#controller)]
       .filter(Boolean)
       .join(" · ");
     const space = columns - textWidth(keys) - textWidth(facts);
@@ -250,7 +250,7 @@ export class ChatApp {
 
   #enter(mode: "queue" | "steer"): void {
     const text = this.#line.text.trim();
-    if (text === "" && this.#desk.attached.length === 0) return;
+    if (text === "" && this.#controller.attached.length === 0) return;
     if (text !== "") this.#typed.add(text);
     this.#line = entered(this.#line);
     if (text.startsWith("/")) {
@@ -259,7 +259,7 @@ export class ChatApp {
     }
     const steers = text.startsWith("!") && text.length > 1;
     const said = steers ? text.slice(1).trim() : text;
-    const saying = this.#desk.say(said, steers ? "steer" : mode);
+    const saying = this.#controller.say(said, steers ? "steer" : mode);
     // What was refused is put back, unless something else was typed meanwhile.
     saying.catch(() => {
       if (this.#line.text === "") this.#line = withText(this.#line, text);
@@ -271,7 +271,7 @@ export class ChatApp {
     this.#screen.print([`${this.#io.style.cyan("›")} ${this.#io.style.dim(safeLine(text))}`]);
     this.#do(
       runCommand(text, {
-        desk: this.#desk,
+        controller: this.#controller,
         style: this.#io.style,
         print: (lines) => this.#screen.print(lines),
         verb: () => this.#verb(),
@@ -293,9 +293,9 @@ export class ChatApp {
     if (this.#inputs.count > 0) {
       this.#inputs.deferAll();
       this.#notice = "The turn goes on waiting. Ctrl-C once more leaves; /stop ends the turn.";
-    } else if (this.#desk.isRunning) {
+    } else if (this.#controller.isRunning) {
       this.#notice = "Stopping; Ctrl-C once more leaves.";
-      this.#do(this.#desk.stop());
+      this.#do(this.#controller.stop());
     } else if (this.#line.text !== "") {
       this.#line = { ...emptyLine(this.#line.history), cut: this.#line.text };
       this.#notice = "Ctrl-C once more leaves.";

@@ -2,7 +2,7 @@ import { ParleyRequestError } from "@parley/client";
 import type { InputResponseEntry, RespondRequest } from "@parley/wire";
 import { describe, expect, it } from "vitest";
 import type { LoggedInput } from "../input/open-inputs.js";
-import type { ChatDesk } from "./chat-desk.js";
+import type { ChatController } from "./chat-controller.js";
 import { ChatInputs } from "./chat-inputs.js";
 
 const response: InputResponseEntry = {
@@ -29,7 +29,7 @@ function chat(...ids: string[]) {
   const reads: string[] = [];
   let failure: unknown;
   let changed = () => {};
-  const desk = {
+  const controller = {
     id: "c",
     get openInputs() {
       return open;
@@ -52,7 +52,7 @@ function chat(...ids: string[]) {
       },
     },
   };
-  const made = new ChatInputs(desk as unknown as ChatDesk, {
+  const made = new ChatInputs(controller as unknown as ChatController, {
     onChange: () => changed(),
     onFailure: () => {},
   });

@@ -4,14 +4,14 @@ import type { PendingRequest, RespondRequest } from "@parley/wire";
 import { decisionText } from "../input/decision-text.js";
 import { type InputPrompt, openPrompt } from "../input/input-prompt.js";
 import { escapeInvisible } from "../terminal/data-text.js";
-import type { ChatDesk } from "./chat-desk.js";
+import type { ChatController } from "./chat-controller.js";
 
 /**
  * The requests of the conversation that a chat is in, and the one that is asked about now. The log says which are open;
  * what exactly will run is read from the server, byte for byte.
  */
 export class ChatInputs {
-  readonly #desk: ChatDesk;
+  readonly #controller: ChatController;
   readonly #onChange: () => void;
   readonly #onFailure: (error: unknown) => void;
   readonly #known = new Map<string, PendingRequest>();
@@ -23,8 +23,8 @@ export class ChatInputs {
   readonly #answered = new Set<string>();
   prompt: InputPrompt | undefined;
 
-  constructor(desk: ChatDesk, listener: { onChange(): void; onFailure(error: unknown): void }) {
-    this.#desk = desk;
+  constructor(controller: ChatController, listener: { onChange(): void; onFailure(error: unknown): void }) {
+    this.#controller = controller;
     this.#onChange = () => listener.onChange();
     this.#onFailure = (error) => listener.onFailure(error);
   }
@@ -40,7 +40,7 @@ export class ChatInputs {
    */
   update(isTyping: boolean): string | undefined {
     const notice = this.#close();
-    const unread = this.#desk.openInputs.filter((id) => !this.#read.has(id));
+    const unread = this.#controller.openInputs.filter((id) => !this.#read.has(id));
     if (unread.length > 0) this.#readPending(unread);
     if (!isTyping) this.#openNext();
     return notice;
@@ -77,7 +77,7 @@ export class ChatInputs {
     this.prompt = undefined;
     this.#answered.add(requestId);
     try {
-      await inputRequests(this.#desk.client.request).respond(request, response);
+      await inputRequests(this.#controller.client.request).respond(request, response);
       return undefined;
     } catch (error) {
       const problem = error instanceof ParleyRequestError ? error.problem : undefined;
@@ -94,7 +94,7 @@ export class ChatInputs {
   }
 
   #open(): PendingRequest[] {
-    return this.#desk.openInputs.flatMap((id) => {
+    return this.#controller.openInputs.flatMap((id) => {
       const request = this.#known.get(id);
       const isForPeople = request?.kind === "approval" || request?.kind === "question";
       return request !== undefined && isForPeople && !this.#answered.has(id) ? [request] : [];
@@ -110,17 +110,18 @@ export class ChatInputs {
     const request = this.prompt?.request;
     if (request === undefined) return undefined;
     const { conversationId, requestId } = request;
-    if (conversationId === this.#desk.id && this.#desk.openInputs.includes(requestId)) return undefined;
+    if (conversationId === this.#controller.id && this.#controller.openInputs.includes(requestId))
+      return undefined;
     this.prompt = undefined;
     const response =
-      conversationId === this.#desk.id ? this.#desk.inputs.get(requestId)?.response : undefined;
+      conversationId === this.#controller.id ? this.#controller.inputs.get(requestId)?.response : undefined;
     return response === undefined ? undefined : sayDecided(request, decisionText(response));
   }
 
   #readPending(ids: readonly string[]): void {
     for (const id of ids) this.#read.add(id);
-    inputRequests(this.#desk.client.request)
-      .pending({ conversationId: this.#desk.id })
+    inputRequests(this.#controller.client.request)
+      .pending({ conversationId: this.#controller.id })
       .then(
         (pending) => {
           for (const request of pending) this.#known.set(request.requestId, request);

@@ -6,7 +6,7 @@ import { type CommandContext, runCommand } from "./commands.js";
 function chatOf(columns: number, conversations: readonly { id: string; title: string }[]) {
   const printed: string[] = [];
   const context = {
-    desk: { client: { request: async () => ({ conversations }) } },
+    controller: { client: { request: async () => ({ conversations }) } },
     style: createStyle(false),
     print: (lines: readonly string[]) => printed.push(...lines),
     verb: () => ({ io: { columns } }),

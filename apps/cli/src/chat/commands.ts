@@ -10,11 +10,11 @@ import { safeLine } from "../terminal/safe-text.js";
 import type { Style } from "../terminal/style.js";
 import { table } from "../terminal/table.js";
 import type { VerbContext } from "../verb-context.js";
-import type { ChatDesk } from "./chat-desk.js";
+import type { ChatController } from "./chat-controller.js";
 
 /** The environment of a chat command. */
 export interface CommandContext {
-  readonly desk: ChatDesk;
+  readonly controller: ChatController;
   readonly style: Style;
   /** Lines for the scrollback. */
   print(lines: readonly string[]): void;
@@ -44,20 +44,21 @@ export const chatCommands: readonly ChatCommand[] = [
     run: model,
   },
   { name: "effort", takes: "[level]", about: `how much to reason: ${efforts.join(", ")}`, run: effort },
-  { name: "new", about: "begin a new conversation", run: ({ desk }) => desk.enter(undefined) },
+  { name: "new", about: "begin a new conversation", run: ({ controller }) => controller.enter(undefined) },
   { name: "ls", takes: "[words]", about: "list conversations", run: list },
   {
     name: "open",
     takes: "<id>",
     about: "go to a conversation",
-    run: async ({ desk }, rest) =>
-      desk.enter(await resolveConversation(desk.client, needed(rest, "Which conversation?"))),
+    run: async ({ controller }, rest) =>
+      controller.enter(await resolveConversation(controller.client, needed(rest, "Which conversation?"))),
   },
   {
     name: "steer",
     takes: "<text>",
     about: "reach the running turn at its next step (also !text, or Alt-Enter)",
-    run: async ({ desk }, rest) => void (await desk.say(needed(rest, "What should it hear?"), "steer")),
+    run: async ({ controller }, rest) =>
+      void (await controller.say(needed(rest, "What should it hear?"), "steer")),
   },
   {
     name: "attach",
@@ -158,31 +159,35 @@ function help({ print, style }: CommandContext): void {
   ]);
 }
 
-async function model({ desk, print, verb }: CommandContext, name: string): Promise<void> {
+async function model({ controller, print, verb }: CommandContext, name: string): Promise<void> {
   if (name === "") return (await import("../verbs/reading/models.js")).models({}, verb());
-  const { models } = await desk.client.request("GET /models");
+  const { models } = await controller.client.request("GET /models");
   const chosen = resolveAmong(models.find((each) => each.endsWith(`/${name}`)) ?? name, models, "model");
-  await desk.chooseModel(chosen);
+  await controller.chooseModel(chosen);
   print([`The next turns ask ${chosen}.`]);
 }
 
-async function effort({ desk, print }: CommandContext, level: string): Promise<void> {
+async function effort({ controller, print }: CommandContext, level: string): Promise<void> {
   if (level === "") {
-    print([`Effort: ${desk.effort ?? "the server's default"}.`]);
+    print([`Effort: ${controller.effort ?? "the server's default"}.`]);
     return;
   }
   const chosen = efforts.find((each) => each === level);
   if (chosen === undefined)
     throw new CliError(`"${level}" is no effort.`, { advice: `There are ${efforts.join(", ")}.` });
-  const conversationId = (await desk.exists()) ? desk.id : undefined;
-  const note = await effortNote(desk.client, { effort: chosen, model: desk.choices.model, conversationId });
+  const conversationId = (await controller.exists()) ? controller.id : undefined;
+  const note = await effortNote(controller.client, {
+    effort: chosen,
+    model: controller.choices.model,
+    conversationId,
+  });
   if (note !== undefined) throw new CliError(note);
-  await desk.chooseEffort(chosen);
+  await controller.chooseEffort(chosen);
   print([`Effort of the next turns: ${chosen}.`]);
 }
 
-async function list({ desk, print, style, verb }: CommandContext, words: string): Promise<void> {
-  const { conversations } = await desk.client.request("GET /conversations", {
+async function list({ controller, print, style, verb }: CommandContext, words: string): Promise<void> {
+  const { conversations } = await controller.client.request("GET /conversations", {
     query: { limit: 15, q: words === "" ? undefined : words },
   });
   if (conversations.length === 0) return print(["There is none."]);
@@ -206,30 +211,30 @@ async function list({ desk, print, style, verb }: CommandContext, words: string)
 }
 
 async function attach(context: CommandContext, rest: string): Promise<void> {
-  const { desk, print, style } = context;
-  if (rest === "clear") desk.attached = [];
+  const { controller, print, style } = context;
+  if (rest === "clear") controller.attached = [];
   else if (rest !== "") {
     const { uploadFiles } = await import("../files/attached-files.js");
     const path = rest.replace(/^(["'])(.*)\1$/, "$2").replace(/^~(?=\/)/, homedir());
-    const uploads = await uploadFiles(desk.client, [path], context.verb(), desk.attached);
-    desk.attached = [...desk.attached, ...uploads];
+    const uploads = await uploadFiles(controller.client, [path], context.verb(), controller.attached);
+    controller.attached = [...controller.attached, ...uploads];
   }
-  if (desk.attached.length === 0) return print(["Nothing is attached."]);
+  if (controller.attached.length === 0) return print(["Nothing is attached."]);
   print([
-    ...desk.attached.map((file) => `${style.cyan("+")} ${safeLine(describeFile(file))}`),
+    ...controller.attached.map((file) => `${style.cyan("+")} ${safeLine(describeFile(file))}`),
     style.dim("Goes with the next message. /attach clear takes everything off."),
   ]);
 }
 
-async function queue({ desk, print, style }: CommandContext, rest: string): Promise<void> {
-  const { messages, paused } = desk.state.queue;
+async function queue({ controller, print, style }: CommandContext, rest: string): Promise<void> {
+  const { messages, paused } = controller.state.queue;
   const [word, id] = rest.split(/\s+/);
   if (word === "resume") {
-    await desk.resumeQueue();
+    await controller.resumeQueue();
     return;
   }
   if (word === "rm") {
-    await desk.removeQueued(
+    await controller.removeQueued(
       resolveAmong(
         needed(id ?? "", "Which message?"),
         messages.map((message) => message.id),
@@ -253,29 +258,29 @@ function pending({ askAgain, print }: CommandContext): void {
   if (!askAgain()) print(["Nothing waits for you in this conversation."]);
 }
 
-async function stop({ desk, print }: CommandContext): Promise<void> {
-  const { abortedTurn } = await desk.stop();
+async function stop({ controller, print }: CommandContext): Promise<void> {
+  const { abortedTurn } = await controller.stop();
   if (!abortedTurn) print(["No turn runs."]);
 }
 
 async function fork(context: CommandContext, rest: string): Promise<void> {
-  const { desk, print } = context;
+  const { controller, print } = context;
   const id = await known(context);
   if (rest !== "" && !/^\d+$/.test(rest))
     throw new CliError("The place is a number: the last entry to share.");
   const { lastSealedSeq, requestFork } = await import("../verbs/changing/fork.js");
-  const atSeq = rest === "" ? await lastSealedSeq(desk.client, id) : Number(rest);
-  const { conversation } = await requestFork(desk.client, id, { atSeq });
-  desk.enterFork(conversation);
+  const atSeq = rest === "" ? await lastSealedSeq(controller.client, id) : Number(rest);
+  const { conversation } = await requestFork(controller.client, id, { atSeq });
+  controller.enterFork(conversation);
   print([`A fork at entry ${atSeq}: ${conversation.id}`]);
 }
 
 async function compact(context: CommandContext, rest: string): Promise<void> {
-  const { desk, print } = context;
+  const { controller, print } = context;
   const keepLastN = rest === "" ? undefined : Number(rest);
   if (keepLastN !== undefined && !Number.isInteger(keepLastN))
     throw new CliError("How many messages stay as they are is a number.");
-  const result = await desk.client.request("POST /conversations/:id/compact", {
+  const result = await controller.client.request("POST /conversations/:id/compact", {
     params: { id: await known(context) },
     body: { keepLastN },
   });
@@ -285,7 +290,7 @@ async function compact(context: CommandContext, rest: string): Promise<void> {
 }
 
 async function undo(context: CommandContext): Promise<void> {
-  await context.desk.client.request("POST /conversations/:id/compact/undo", {
+  await context.controller.client.request("POST /conversations/:id/compact/undo", {
     params: { id: await known(context) },
   });
   context.print(["The model sees again what the newest summary stood for."]);
@@ -293,7 +298,7 @@ async function undo(context: CommandContext): Promise<void> {
 
 async function keep(context: CommandContext): Promise<void> {
   await known(context);
-  await context.desk.keep();
+  await context.controller.keep();
   context.print(["This conversation is kept."]);
 }
 
@@ -308,9 +313,9 @@ async function exportTo(context: CommandContext, rest: string): Promise<void> {
 }
 
 /** The conversation's id, once there is one. */
-async function known({ desk }: CommandContext): Promise<string> {
-  const { id } = desk;
-  if (!(await desk.exists())) throw new CliError("This conversation has not begun yet.");
+async function known({ controller }: CommandContext): Promise<string> {
+  const { id } = controller;
+  if (!(await controller.exists())) throw new CliError("This conversation has not begun yet.");
   return id;
 }
 
@@ -320,8 +325,8 @@ function needed(rest: string, question: string): string {
 }
 
 /** Describes how full the context is. */
-export function contextGauge(desk: ChatDesk): string {
-  const { contextSize, contextWindow } = desk.state;
+export function contextGauge(controller: ChatController): string {
+  const { contextSize, contextWindow } = controller.state;
   if (contextSize === undefined) return "";
   return contextWindow === undefined
     ? tokens(contextSize)

@@ -233,7 +233,7 @@ function entries(
     // What is said of a model's answers is said of its whole window: of a smaller one they leave the most to be read.
     const isSmaller = contextWindow < limits.contextWindow;
     const prices = declared.prices === undefined ? knownPrices(name) : declaredPrices(declared.prices);
-    const answerRoom = isSmaller ? Math.ceil(contextWindow / 4) : limits.maxOutputTokens;
+    const answerTokens = isSmaller ? Math.ceil(contextWindow / 4) : limits.maxOutputTokens;
     return {
       name: `${credential}/${name}`,
       provider: provider(name),
@@ -243,7 +243,7 @@ function entries(
       ...(declared.contextWindow === undefined && limits === defaultModelLimits
         ? { isWindowAssumed: true as const }
         : {}),
-      maxOutputTokens: Math.min(limits.maxOutputTokens, answerRoom),
+      maxOutputTokens: Math.min(limits.maxOutputTokens, answerTokens),
       ...present({ prices, efforts: declaredEfforts(entry) }, "prices", "efforts"),
       ...present(declared, "maxOutputTokens", "extraParams"),
     };

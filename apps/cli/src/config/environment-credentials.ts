@@ -1,6 +1,7 @@
 import { omitUndefined } from "@parley/fold";
 import type { Environment, ResolvedCredential } from "./config.js";
 import type { ModelEntry } from "./config-schema.js";
+import { nonEmpty } from "./non-empty.js";
 
 /** Models of a credential that does not list any. */
 export const usualModels: Readonly<Record<"openai" | "anthropic", readonly [string, ...string[]]>> = {
@@ -15,9 +16,9 @@ export const usualModels: Readonly<Record<"openai" | "anthropic", readonly [stri
  */
 export function environmentCredentials(env: Environment): ReadonlyMap<string, ResolvedCredential> {
   const found = new Map<string, ResolvedCredential>();
-  const openAiKey = given(env.OPENAI_API_KEY);
-  const baseUrl = given(env.OPENAI_BASE_URL);
-  const anthropicKey = given(env.ANTHROPIC_API_KEY);
+  const openAiKey = nonEmpty(env.OPENAI_API_KEY);
+  const baseUrl = nonEmpty(env.OPENAI_BASE_URL);
+  const anthropicKey = nonEmpty(env.ANTHROPIC_API_KEY);
   if (baseUrl !== undefined) {
     found.set("compatible", {
       kind: "compatible",
@@ -42,8 +43,4 @@ function named(env: Environment, credential: string): { models?: ModelEntry[] } 
     .map((name) => name.slice(credential.length + 1))
     .filter((name) => name !== "");
   return models.length === 0 ? {} : { models };
-}
-
-function given(value: string | undefined): string | undefined {
-  return value === undefined || value.trim() === "" ? undefined : value.trim();
 }

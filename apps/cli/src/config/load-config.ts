@@ -17,6 +17,7 @@ import type { ConfigFile, Credential, Given } from "./config-schema.js";
 import type { ConfigIssue } from "./describe-issues.js";
 import { environmentCredentials } from "./environment-credentials.js";
 import { findConfig } from "./find-config.js";
+import { nonEmpty } from "./non-empty.js";
 import { userDataFolder } from "./paths.js";
 import { type ReadConfig, readConfigFile } from "./read-config-file.js";
 
@@ -39,19 +40,22 @@ export async function loadConfig(context: LoadContext = {}): Promise<Config> {
   const fromFile = content.models === undefined ? undefined : fileCredentials(content.models, env, fault);
   const fromEnvironment = fromFile === undefined ? environmentCredentials(env) : undefined;
   const credentials = fromFile ?? fromEnvironment ?? new Map<string, ResolvedCredential>();
-  const defaultModel = given(env.PARLEY_MODEL) ?? content.defaultModel;
+  const defaultModel = nonEmpty(env.PARLEY_MODEL) ?? content.defaultModel;
   const config: Config = {
     ...(found === undefined ? {} : { file: found.path }),
     store: {
       ...storeOf(content, { base, flags, env, workingFolder, fault }),
       ...omitUndefined({ s3: bucketOf(content.store?.s3, env, fault) }),
     },
-    ...omitUndefined({ secret: given(env.PARLEY_SECRET), previousSecret: given(env.PARLEY_SECRET_PREVIOUS) }),
-    listen: { host: flags.host ?? given(env.PARLEY_HOST) ?? content.listen?.host ?? "127.0.0.1", port },
+    ...omitUndefined({
+      secret: nonEmpty(env.PARLEY_SECRET),
+      previousSecret: nonEmpty(env.PARLEY_SECRET_PREVIOUS),
+    }),
+    listen: { host: flags.host ?? nonEmpty(env.PARLEY_HOST) ?? content.listen?.host ?? "127.0.0.1", port },
     origins: content.origins ?? [],
     hosts: content.hosts ?? [],
     auth: content.auth ?? "auto",
-    owner: flags.owner ?? given(env.PARLEY_OWNER) ?? content.owner ?? "local",
+    owner: flags.owner ?? nonEmpty(env.PARLEY_OWNER) ?? content.owner ?? "local",
     ...omitUndefined({ defaultModel }),
     credentials,
     credentialsFrom: credentials.size === 0 ? "nowhere" : fromFile === undefined ? "environment" : "file",
@@ -110,7 +114,9 @@ function resolveCredential(
   const { apiKey, baseUrl, ...rest } = credential;
   const variable = credential.kind === "compatible" ? undefined : usualVariable[credential.kind];
   const key =
-    apiKey === undefined ? given(variable && env[variable]) : lookUp(apiKey, [...path, "apiKey"], env, fault);
+    apiKey === undefined
+      ? nonEmpty(variable && env[variable])
+      : lookUp(apiKey, [...path, "apiKey"], env, fault);
   if (key === undefined && apiKey === undefined && variable !== undefined) {
     fault.add(
       path,
@@ -126,7 +132,7 @@ function resolveCredential(
 
 function lookUp(value: Given, path: readonly string[], env: Environment, fault: Faults): string | undefined {
   if (typeof value === "string") return value;
-  const found = given(env[value.env]);
+  const found = nonEmpty(env[value.env]);
   if (found === undefined) fault.add(path, `the environment variable ${value.env} is not set`);
   return found;
 }
@@ -140,7 +146,7 @@ interface StoreContext {
 }
 
 function storeOf(content: ConfigFile, { base, flags, env, workingFolder, fault }: StoreContext): StoreConfig {
-  const override = flags.store ?? given(env.PARLEY_STORE);
+  const override = flags.store ?? nonEmpty(env.PARLEY_STORE);
   const schema = omitUndefined({ schema: content.store?.schema });
   const engine = omitUndefined({ engine: content.store?.engine });
   if (override !== undefined) {
@@ -225,7 +231,7 @@ function bucketOf(
   const { accessKeyId, secretAccessKey, sessionToken, ...rest } = bucket;
   const find = (name: string, value: Given | undefined, variable: string) => {
     if (value !== undefined) return lookUp(value, ["store", "s3", name], env, fault);
-    return given(env[variable]);
+    return nonEmpty(env[variable]);
   };
   const required = (name: string, value: Given | undefined, variable: string) => {
     const found = find(name, value, variable);
@@ -240,7 +246,7 @@ function bucketOf(
     accessKeyId: required("accessKeyId", accessKeyId, "AWS_ACCESS_KEY_ID"),
     secretAccessKey: required("secretAccessKey", secretAccessKey, "AWS_SECRET_ACCESS_KEY"),
     ...omitUndefined({
-      region: rest.region ?? given(env.AWS_REGION),
+      region: rest.region ?? nonEmpty(env.AWS_REGION),
       sessionToken: find("sessionToken", sessionToken, "AWS_SESSION_TOKEN"),
     }),
   };
@@ -295,14 +301,10 @@ function withRoots(tools: NonNullable<ConfigFile["tools"]>, base: string): NonNu
 }
 
 function portFrom(text: string | undefined): number | undefined {
-  const value = given(text);
+  const value = nonEmpty(text);
   if (value === undefined) return undefined;
   if (/^\d{1,5}$/.test(value) && Number(value) <= 65_535) return Number(value);
   throw usageError("PARLEY_PORT is not a port: a number from 0 to 65535 is expected.");
-}
-
-function given(value: string | undefined): string | undefined {
-  return value === undefined || value.trim() === "" ? undefined : value.trim();
 }
 
 /** The members that are there, so that an absent one stays absent. */

@@ -34,7 +34,7 @@ export interface ChartRow {
 export function barChart(rows: readonly ChartRow[], columns: number): string[] {
   const labels = Math.max(0, ...rows.map(({ label }) => textWidth(label)));
   const notes = Math.max(0, ...rows.map(({ note }) => textWidth(note)));
-  const room = Math.max(10, columns - labels - notes - 4);
+  const barWidth = Math.max(10, columns - labels - notes - 4);
   const sums = rows.map(({ pieces }) => pieces.reduce((sum, { value }) => sum + value, 0));
   const most = Math.max(0, ...sums);
   return rows.map(({ label, pieces, note }) => {
@@ -44,11 +44,13 @@ export function barChart(rows: readonly ChartRow[], columns: number): string[] {
       sum += value;
       // Inner pieces are whole columns, so that the next one begins where this one ends.
       const last = index === pieces.length - 1;
-      const end = most === 0 ? 0 : (sum / most) * room;
-      const text = last ? bar((end - drawn) / room, room) : "█".repeat(Math.max(0, Math.round(end) - drawn));
+      const end = most === 0 ? 0 : (sum / most) * barWidth;
+      const text = last
+        ? bar((end - drawn) / barWidth, barWidth)
+        : "█".repeat(Math.max(0, Math.round(end) - drawn));
       drawn += textWidth(text);
       return paint(text);
     });
-    return `${label}${" ".repeat(labels - textWidth(label))}  ${bars.join("")}${" ".repeat(Math.max(0, room - drawn))}  ${note}`;
+    return `${label}${" ".repeat(labels - textWidth(label))}  ${bars.join("")}${" ".repeat(Math.max(0, barWidth - drawn))}  ${note}`;
   });
 }

@@ -18,7 +18,7 @@ export function viewLine(
   leadWidth: number,
   columns: number,
 ): LineView {
-  const room = Math.max(4, columns - leadWidth - 1);
+  const rowWidth = Math.max(4, columns - leadWidth - 1);
   const rows: string[] = [];
   let row = "";
   let width = 0;
@@ -39,7 +39,7 @@ export function viewLine(
     }
     const shown = grapheme === "\t" ? "  " : grapheme;
     const more = grapheme === "\t" ? 2 : graphemeWidth(grapheme);
-    if (width + more > room) {
+    if (width + more > rowWidth) {
       next();
       if (holds) place = { row: rows.length, column: 0 };
     }

@@ -21,10 +21,10 @@ const looks = look("g");
  */
 export function wrap(text: string, options: WrapOptions): string[] {
   const { first = "", rest = "", indent = Math.max(first.length, rest.length) } = options;
-  const room = Math.max(8, options.columns - indent);
+  const lineWidth = Math.max(8, options.columns - indent);
   const lines: string[] = [];
   for (const paragraph of text.split("\n")) {
-    lines.push(...wrapLine(paragraph, room));
+    lines.push(...wrapLine(paragraph, lineWidth));
   }
   // What stands before a line has looks of its own: their end must not end those of the text.
   return reopenColours(lines).map((line, index) => `${index === 0 ? first : rest}${line}`);
@@ -36,7 +36,7 @@ interface Piece {
 }
 
 /** One line without line breaks. Spaces at a break are dropped, those at the beginning are kept. */
-function wrapLine(line: string, room: number): string[] {
+function wrapLine(line: string, lineWidth: number): string[] {
   const lines: string[] = [];
   let current = "";
   let width = 0;
@@ -51,7 +51,7 @@ function wrapLine(line: string, room: number): string[] {
       space = { text: space.text + word.text, width: space.width + word.width };
       continue;
     }
-    const fits = width + space.width + word.width <= room;
+    const fits = width + space.width + word.width <= lineWidth;
     if (!fits && width > 0) {
       breakLine();
       current += (space.text.match(looks) ?? []).join("");
@@ -60,8 +60,8 @@ function wrapLine(line: string, room: number): string[] {
       width += space.width;
     }
     space = { text: "", width: 0 };
-    for (const piece of word.width <= room ? [word] : split(word.text, room)) {
-      if (width + piece.width > room && width > 0) breakLine();
+    for (const piece of word.width <= lineWidth ? [word] : split(word.text, lineWidth)) {
+      if (width + piece.width > lineWidth && width > 0) breakLine();
       current += piece.text;
       width += piece.width;
     }
@@ -110,12 +110,12 @@ function* pieces(line: string): Iterable<Piece> {
   }
 }
 
-function split(word: string, room: number): Piece[] {
+function split(word: string, lineWidth: number): Piece[] {
   const parts: Piece[] = [];
   let text = "";
   let width = 0;
   for (const piece of pieces(word)) {
-    if (width + piece.width > room) {
+    if (width + piece.width > lineWidth) {
       parts.push({ text, width });
       text = "";
       width = 0;
@@ -137,8 +137,8 @@ function kindOf(code: number): { readonly kind: string; readonly ends: boolean }
   if (code === 9 || code === 29) return { kind: "strike", ends: code === 29 };
   if ((code >= 30 && code <= 38) || (code >= 90 && code <= 97)) return { kind: "colour", ends: false };
   if (code === 39) return { kind: "colour", ends: true };
-  if ((code >= 40 && code <= 48) || (code >= 100 && code <= 107)) return { kind: "ground", ends: false };
-  if (code === 49) return { kind: "ground", ends: true };
+  if ((code >= 40 && code <= 48) || (code >= 100 && code <= 107)) return { kind: "background", ends: false };
+  if (code === 49) return { kind: "background", ends: true };
   return undefined;
 }
 

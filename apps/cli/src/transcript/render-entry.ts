@@ -98,8 +98,8 @@ export function renderTool(
   const time = status === "running" ? elapsedMs : entry.durationMs;
   const took = time === undefined ? "" : ` ${duration(time)}`;
   const name = safeLine(entry.name);
-  const room = Math.max(10, columns - name.length - took.length - 4);
-  const input = entry.input === "{}" ? "" : clip(dataStart(entry.input), room);
+  const inputWidth = Math.max(10, columns - name.length - took.length - 4);
+  const input = entry.input === "{}" ? "" : clip(dataStart(entry.input), inputWidth);
   const head =
     `${mark} ${style.bold(name)} ${style.dim(`${input}${input === "" ? "" : " "}${took.trim()}`)}`.trimEnd();
   const above = [head, ...decisionLines(entry, options)];

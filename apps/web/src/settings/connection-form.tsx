@@ -30,9 +30,9 @@ export function ConnectionForm({ kinds, onAdded }: ConnectionFormProps) {
     try {
       const added = await connectionRequests(client.request).add({
         kind: kind.kind,
-        ...given("apiKey", apiKey),
-        ...given("baseUrl", baseUrl),
-        ...given("name", name),
+        ...ifFilled("apiKey", apiKey),
+        ...ifFilled("baseUrl", baseUrl),
+        ...ifFilled("name", name),
       });
       setApiKey("");
       setBaseUrl("");
@@ -108,7 +108,7 @@ export function ConnectionForm({ kinds, onAdded }: ConnectionFormProps) {
   );
 }
 
-function given<Name extends string>(name: Name, text: string): { readonly [Key in Name]?: string } {
+function ifFilled<Name extends string>(name: Name, text: string): { readonly [Key in Name]?: string } {
   const typed = text.trim();
   return typed === "" ? {} : ({ [name]: typed } as { readonly [Key in Name]?: string });
 }

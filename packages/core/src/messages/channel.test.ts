@@ -17,10 +17,10 @@ describe("Channel", () => {
 
   it("lets a writer continue once a reader that does not wait has caught up", async () => {
     const channel = new Channel<number>({ highWater: 4 });
-    let room: Promise<void> | undefined;
-    for (let value = 0; room === undefined; value += 1) room = channel.push(value);
+    let drained: Promise<void> | undefined;
+    for (let value = 0; drained === undefined; value += 1) drained = channel.push(value);
     while (channel.takeArrived() !== undefined);
-    await room;
+    await drained;
     expect(channel.push(9)).toBeUndefined();
   });
 

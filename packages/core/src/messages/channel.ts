@@ -34,7 +34,7 @@ export class Channel<T, R = undefined> implements AsyncIterableIterator<T, R | u
   #end: { readonly error: unknown } | { readonly value: R | undefined } | undefined;
   #left = false;
   readonly #readers: Reader<T, R | undefined>[] = [];
-  #room: { promise: Promise<void>; resolve: () => void } | undefined;
+  #drained: { promise: Promise<void>; resolve: () => void } | undefined;
   readonly #highWater: number;
   readonly #options: ChannelOptions<T>;
 
@@ -57,14 +57,14 @@ export class Channel<T, R = undefined> implements AsyncIterableIterator<T, R | u
     }
     if (!this.#joined(value)) this.#values.push(value);
     if (this.#values.length - this.#head <= this.#highWater) return undefined;
-    if (this.#room === undefined) {
+    if (this.#drained === undefined) {
       let resolve = () => {};
       const promise = new Promise<void>((done) => {
         resolve = done;
       });
-      this.#room = { promise, resolve };
+      this.#drained = { promise, resolve };
     }
-    return this.#room.promise;
+    return this.#drained.promise;
   }
 
   #joined(value: T): boolean {
@@ -116,7 +116,8 @@ export class Channel<T, R = undefined> implements AsyncIterableIterator<T, R | u
       this.#values = this.#values.slice(this.#head);
       this.#head = 0;
     }
-    if (this.#room !== undefined && this.#values.length - this.#head <= this.#highWater / 2) this.#makeRoom();
+    if (this.#drained !== undefined && this.#values.length - this.#head <= this.#highWater / 2)
+      this.#resumeWriters();
     return value;
   }
 
@@ -135,7 +136,7 @@ export class Channel<T, R = undefined> implements AsyncIterableIterator<T, R | u
       this.#end = undefined;
       this.#values = [];
       this.#head = 0;
-      this.#makeRoom();
+      this.#resumeWriters();
       for (const { resolve } of this.#readers.splice(0)) resolve({ value: undefined, done: true });
       if (!this.#ended) this.#options.onLeave?.();
     }
@@ -146,9 +147,9 @@ export class Channel<T, R = undefined> implements AsyncIterableIterator<T, R | u
     return this;
   }
 
-  #makeRoom(): void {
-    const room = this.#room;
-    this.#room = undefined;
-    room?.resolve();
+  #resumeWriters(): void {
+    const drained = this.#drained;
+    this.#drained = undefined;
+    drained?.resolve();
   }
 }

@@ -71,8 +71,8 @@ export class LineTexts {
 
   #append(bytes: Uint8Array, length: number): void {
     if (length > this.#pending.length) {
-      const room = Math.min(2 * this.#pending.length, this.#maxLineBytes);
-      const grown = new Uint8Array(Math.max(length, room, 1024));
+      const doubled = Math.min(2 * this.#pending.length, this.#maxLineBytes);
+      const grown = new Uint8Array(Math.max(length, doubled, 1024));
       grown.set(this.#pending.subarray(0, this.#pendingBytes));
       this.#pending = grown;
     }

@@ -60,7 +60,7 @@ export class FailedLogins {
     const { failedWaitMs, failedWaitMostMs } = this.#pace;
     const wait = over <= 0 ? 0 : Math.min(failedWaitMostMs, failedWaitMs * 2 ** Math.min(30, over - 1));
     this.#byAddress.delete(network);
-    if (this.#byAddress.size >= mostAddresses) this.#makeRoom();
+    if (this.#byAddress.size >= mostAddresses) this.#evictOldest();
     this.#byAddress.set(network, { count, at: now, until: now + wait });
     return over === 1;
   }
@@ -70,7 +70,7 @@ export class FailedLogins {
   }
 
   /** Forgets the address whose last failure is the longest ago. */
-  #makeRoom(): void {
+  #evictOldest(): void {
     const [oldest] = this.#byAddress.keys();
     if (oldest !== undefined) this.#byAddress.delete(oldest);
   }

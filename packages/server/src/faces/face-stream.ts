@@ -22,7 +22,7 @@ export interface FaceStream {
  * its answers end; when the app closes, or the caller's key is revoked, they are broken off.
  */
 export function openFaceStream(c: Context<AppEnv>, app: AppContext, caller: Caller): FaceStream {
-  app.connections.checkRoom(caller);
+  app.connections.checkCapacity(caller);
   const ended = new AbortController();
   let refusal: ParleyError | undefined;
   let stream: ResponseStream | undefined;

@@ -5,19 +5,19 @@ import { PacedWriter } from "./paced-writer.js";
 /** Creates a stream whose reader takes frames only when the test lets it. */
 function slowStream() {
   const written: string[] = [];
-  let resolveRoom = () => {};
+  let resolveDrained = () => {};
   const stream = {
     isCrowded: true,
     write: (bytes: Buffer) => void written.push(String(bytes)),
     end: (lastWords?: Buffer) => void written.push(`end ${String(lastWords ?? "")}`),
     cut: () => void written.push("cut"),
-    room: () =>
+    drained: () =>
       new Promise<void>((resolve) => {
-        resolveRoom = resolve;
+        resolveDrained = resolve;
       }),
   };
   const take = async () => {
-    resolveRoom();
+    resolveDrained();
     await new Promise((resolve) => setImmediate(resolve));
   };
   return { stream: stream as unknown as ResponseStream, written, take };

@@ -37,7 +37,7 @@ export class PacedWriter {
   async #drain(): Promise<void> {
     let at = 0;
     for (; at < this.#waiting.length; at += 1) {
-      await this.#stream.room();
+      await this.#stream.drained();
       this.#stream.write(this.#waiting[at] as Buffer);
     }
     this.#waiting = [];

@@ -44,13 +44,13 @@ export class Connections {
   }
 
   /** Returns true if a caller may have one more. */
-  hasRoom(caller: Caller): boolean {
+  hasCapacity(caller: Caller): boolean {
     return (this.#byCaller.get(rateKeyOf(caller))?.size ?? 0) < this.#most;
   }
 
   /** Refuses one more if a caller has reached its limit. */
-  checkRoom(caller: Caller): void {
-    if (this.hasRoom(caller)) return;
+  checkCapacity(caller: Caller): void {
+    if (this.hasCapacity(caller)) return;
     throw new ParleyError(
       "limit_exceeded",
       `${this.#most} connections of this key are open (connectionsPerKey)`,

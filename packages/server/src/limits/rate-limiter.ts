@@ -60,7 +60,7 @@ export class RateLimiter {
   }
 
   #open(key: string, now: number): Bucket {
-    if (this.#buckets.size >= mostBuckets) this.#makeRoom(now);
+    if (this.#buckets.size >= mostBuckets) this.#evict(now);
     const bucket = { tokens: this.#burst, at: now };
     this.#buckets.set(key, bucket);
     return bucket;
@@ -71,7 +71,7 @@ export class RateLimiter {
   }
 
   /** Drops the full buckets; if all are in use, the ones that were opened first. */
-  #makeRoom(now: number): void {
+  #evict(now: number): void {
     for (const [key, bucket] of this.#buckets) {
       if (this.#filled(bucket, now) >= this.#burst) this.#buckets.delete(key);
     }

@@ -64,7 +64,7 @@ export const chatEndpoints = [
     },
     async handle({ me, caller, body, c, app }) {
       // Before the message is admitted: a refused request must not have started anything.
-      app.connections.checkRoom(caller);
+      app.connections.checkCapacity(caller);
       let why: ParleyError | undefined;
       let breakOff: ((why: ParleyError) => void) | undefined;
       const forget = app.connections.add({
@@ -141,7 +141,7 @@ export const chatEndpoints = [
       try {
         // The node may have started to shut down meanwhile, and has ended the streams that were open by then.
         app.checkDraining();
-        app.connections.checkRoom(caller);
+        app.connections.checkCapacity(caller);
       } catch (thrown) {
         queue?.stop();
         throw thrown;

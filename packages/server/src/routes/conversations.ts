@@ -111,7 +111,7 @@ export const conversationEndpoints = [
     params: conversationParams,
     response: lastResponse,
     async handle({ me, caller, params, c, app }) {
-      app.connections.checkRoom(caller);
+      app.connections.checkCapacity(caller);
       const leaving = new AbortController();
       let why: ParleyError | undefined;
       const forget = app.connections.add({

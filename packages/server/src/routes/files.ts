@@ -43,7 +43,7 @@ async function* uploadedBytes({
   readonly app: AppContext;
   readonly caller: Caller;
 }): AsyncGenerator<Uint8Array> {
-  app.connections.checkRoom(caller);
+  app.connections.checkCapacity(caller);
   let why: ParleyError | undefined;
   const forget = app.connections.add({
     caller,

@@ -29,7 +29,7 @@ const handlers: Handlers = {
   "chat.subscribe": {
     scope: "read",
     handle(connection, { conversationId, cursor }) {
-      if (!connection.chats.has(conversationId)) checkRoom(connection);
+      if (!connection.chats.has(conversationId)) checkCapacity(connection);
       // Already followed: sent again from its beginning, a turn would be folded twice.
       else if (cursor === undefined) return;
       connection.chats.join(conversationId, cursor);
@@ -46,7 +46,7 @@ const handlers: Handlers = {
       admitAndFollow(connection, {
         named: input.conversationId,
         // Admitting the message matters more than following it.
-        mayFollow: hasRoom(connection),
+        mayFollow: hasCapacity(connection),
         admit: () => connection.me.queue.add({ ...input, message: text }),
       }),
   },
@@ -67,7 +67,7 @@ const handlers: Handlers = {
   subscribe: {
     scope: "read",
     handle(connection, { surfaceId, conversationId }) {
-      if (!connection.surfaces.has(conversationId)) checkRoom(connection);
+      if (!connection.surfaces.has(conversationId)) checkCapacity(connection);
       return connection.surfaces.subscribe(surfaceId, conversationId);
     },
   },
@@ -121,12 +121,12 @@ async function perform<Type extends WsClientMessage["type"]>(
   await handle(connection, validate(schema as Parameters<typeof validate<MessageOf<Type>>>[0], value));
 }
 
-function hasRoom({ chats, surfaces, app }: Connection): boolean {
+function hasCapacity({ chats, surfaces, app }: Connection): boolean {
   return chats.size + surfaces.size < app.limits.subscriptionsPerSocket;
 }
 
-function checkRoom(connection: Connection): void {
-  if (hasRoom(connection)) return;
+function checkCapacity(connection: Connection): void {
+  if (hasCapacity(connection)) return;
   const { subscriptionsPerSocket } = connection.app.limits;
   throw new ParleyError(
     "limit_exceeded",
@@ -139,7 +139,7 @@ async function sendMessage(
   { type: _, cursor, ...request }: WsChatSend,
 ): Promise<void> {
   const named = request.conversationId;
-  if (named === undefined || !connection.chats.has(named)) checkRoom(connection);
+  if (named === undefined || !connection.chats.has(named)) checkCapacity(connection);
   // Before the message is durable: behind that, nothing may be refused any more.
   if (cursor !== undefined && parseCursor(cursor) === undefined) {
     throw invalidFields([{ path: "cursor", message: "not a cursor of this server" }]);

@@ -33,7 +33,7 @@ export async function openSocket(
   const caller = await admitOrNot(c, app);
   if (caller !== undefined) {
     checkScope(caller, "read");
-    app.connections.checkRoom(caller);
+    app.connections.checkCapacity(caller);
   }
   const open = upgradeWebSocket(() => ({
     onOpen(_, { raw }) {
@@ -49,7 +49,7 @@ export async function openSocket(
         return;
       }
       // Others may have connected meanwhile, too.
-      if (!app.connections.hasRoom(caller)) {
+      if (!app.connections.hasCapacity(caller)) {
         closeSocket(socket, "full");
         return;
       }

@@ -28,7 +28,7 @@ export function writeTurn(
   const writeEvents = async () => {
     for (let next = await reader.next(); !next.done && !isOver; next = await reader.next()) {
       stream.write(jsonLine(next.value.event));
-      await stream.room();
+      await stream.drained();
     }
     stream.end();
   };

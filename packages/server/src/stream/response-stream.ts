@@ -26,12 +26,12 @@ export interface ResponseStream {
    * Resolves when the reader is at most half as far behind as it may be, or when the stream is over: for a stream's
    * only writer, if it can wait.
    */
-  room(): Promise<void>;
+  drained(): Promise<void>;
   /** Resolves when the stream is over, in any way. */
   readonly over: Promise<StreamEnd>;
   /** Bytes that the reader has not taken yet. */
   readonly behind: number;
-  /** True if the reader is more than half as far behind as it may be: `room` would wait. */
+  /** True if the reader is more than half as far behind as it may be: `drained` would wait. */
   readonly isCrowded: boolean;
 }
 
@@ -42,7 +42,7 @@ export interface ResponseStream {
  * within the process, the bytes go through it.
  *
  * A reader that is more than `bufferedBytes` behind is cut off, before the next bytes are added, so that each
- * connection brings it at least one step further. That does not happen if the writer waits for `room`.
+ * connection brings it at least one step further. That does not happen if the writer waits for `drained`.
  */
 export function openResponseStream(
   c: Context<AppEnv>,
@@ -65,9 +65,9 @@ class OpenStream implements ResponseStream, Flushable {
   #ending = false;
   #closed = false;
   #resolveOver: (end: StreamEnd) => void = () => {};
-  #resolveRoom: (() => void) | undefined;
+  #resolveDrained: (() => void) | undefined;
   /** Called when the reader has read something. */
-  readonly #onTaken = () => this.#resolveRoom?.();
+  readonly #onTaken = () => this.#resolveDrained?.();
 
   constructor(
     c: Context<AppEnv>,
@@ -143,10 +143,10 @@ class OpenStream implements ResponseStream, Flushable {
     this.#finish("left");
   }
 
-  async room(): Promise<void> {
+  async drained(): Promise<void> {
     while (!this.#closed && this.isCrowded) {
       await new Promise<void>((resolve) => {
-        this.#resolveRoom = resolve;
+        this.#resolveDrained = resolve;
       });
     }
   }

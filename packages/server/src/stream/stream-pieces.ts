@@ -15,7 +15,7 @@ export async function streamPieces(
   headers: Record<string, string>,
   status: 200 | 206 = 200,
 ): Promise<Response> {
-  if (caller !== undefined) app.connections.checkRoom(caller);
+  if (caller !== undefined) app.connections.checkCapacity(caller);
   const outgoing = c.env?.outgoing;
   let why: ParleyError | undefined;
   let breakOff: ((why: ParleyError) => void) | undefined;

@@ -1,7 +1,7 @@
 import { createInterface } from "node:readline";
 import { omitUndefined } from "@parley/fold";
 import type { ReasoningEffort } from "@parley/wire";
-import { ChatDesk, type Choices } from "../../chat/chat-desk.js";
+import { ChatController, type Choices } from "../../chat/chat-controller.js";
 import { exitCodes, usageError } from "../../cli-error.js";
 import { noteEffort } from "../../effort-note.js";
 import { settleInputs } from "../../input/settle-inputs.js";
@@ -36,7 +36,7 @@ export async function chat(
     ...omitUndefined({ model, effort }),
   };
   let changed = () => {};
-  const desk = new ChatDesk({
+  const controller = new ChatController({
     client,
     id,
     choices,
@@ -46,25 +46,25 @@ export async function chat(
   });
   try {
     if (!context.io.isInteractive)
-      return await askLines(desk, options, context, (listener) => {
+      return await askLines(controller, options, context, (listener) => {
         changed = listener;
       });
     const { ChatApp } = await import("../../chat/chat-app.js");
-    const app = new ChatApp({ desk, context, showReasoning: options.reasoning, place });
+    const app = new ChatApp({ controller, context, showReasoning: options.reasoning, place });
     changed = () => app.refresh();
     return await app.run();
   } finally {
     try {
-      await desk.deleteTemporary();
+      await controller.deleteTemporary();
     } finally {
-      desk.leave();
+      controller.leave();
     }
   }
 }
 
 /** Asks each line when the answer to the one before is whole. */
 async function askLines(
-  desk: ChatDesk,
+  controller: ChatController,
   options: ChatOptions,
   context: VerbContext,
   listen: (listener: () => void) => void,
@@ -73,31 +73,31 @@ async function askLines(
   const shown = { columns: io.columns ?? 100, style: io.style, showReasoning: options.reasoning };
   let changed: ((state: "idle" | "asks") => void) | undefined;
   const lastReason = () => {
-    const { messages, turns } = desk.state;
+    const { messages, turns } = controller.state;
     const last = messages.findLast(({ turnId }) => turnId !== undefined)?.turnId;
     return last === undefined ? undefined : turns[last]?.reason;
   };
   const look = () => {
-    if (desk.openInputs.length > 0) changed?.("asks");
+    if (controller.openInputs.length > 0) changed?.("asks");
     // Between a message and the first word of its turn nothing is sent and nothing runs, either.
-    else if (!desk.isRunning && !desk.isSending && lastReason() !== undefined) changed?.("idle");
+    else if (!controller.isRunning && !controller.isSending && lastReason() !== undefined) changed?.("idle");
   };
   const next = () =>
     new Promise<"idle" | "asks">((resolve) => {
       changed = resolve;
     });
   listen(() => {
-    io.lines(desk.update(shown).print);
+    io.lines(controller.update(shown).print);
     look();
   });
   let failed = false;
   for await (const line of createInterface({ input: process.stdin })) {
     if (line.trim() === "") continue;
     let state = next();
-    await desk.say(line.trim(), "queue");
+    await controller.say(line.trim(), "queue");
     while ((await state) === "asks") {
       // Nobody can be asked here: what needs somebody is denied, and standard error says so.
-      if ((await settleInputs(desk.client, desk.id, "never", context)) !== "decided")
+      if ((await settleInputs(controller.client, controller.id, "never", context)) !== "decided")
         return exitCodes.failure;
       state = next();
       look();

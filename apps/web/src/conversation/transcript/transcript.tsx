@@ -23,8 +23,8 @@ import { buildRows, gapsByRow, type Row, rowOfSeq } from "./rows.js";
 import { useQuietSince } from "./use-quiet-since.js";
 import { Waiting } from "./waiting.js";
 
-/** Room above the first row, for the loading indicator of earlier messages. */
-const topRoom = 56;
+/** Space above the first row, for the loading indicator of earlier messages. */
+const topPadding = 56;
 /** Distance from the start of what is loaded, in pixels, within which more is fetched. */
 const nearTop = 800;
 
@@ -47,7 +47,7 @@ export function Transcript({ state, seq }: TranscriptProps) {
     getItemKey: useCallback((index: number) => rows[index]?.key ?? index, [rows]),
     estimateSize: useCallback((index: number) => estimateHeight(rows[index]), [rows]),
     overscan: 6,
-    paddingStart: topRoom,
+    paddingStart: topPadding,
     paddingEnd: 24,
     anchorTo: "end",
     followOnAppend: following,
@@ -168,7 +168,7 @@ function Beginning({ state }: { readonly state: ConversationState }) {
   return (
     <div
       className="absolute inset-x-0 top-0 flex items-center justify-center text-xs text-faint"
-      style={{ height: topRoom }}
+      style={{ height: topPadding }}
     >
       {state.loadingEarlier ? (
         <Spinner label="Loading earlier messages" />

@@ -53,14 +53,14 @@ export function placeBeside(
 const opposite: Readonly<Record<Side, Side>> = { top: "bottom", bottom: "top", left: "right", right: "left" };
 
 function flip(side: Side, anchor: Box, popup: Size, screen: Size, need: number): Side {
-  const room: Readonly<Record<Side, number>> = {
+  const available: Readonly<Record<Side, number>> = {
     top: anchor.top,
     bottom: screen.height - anchor.top - anchor.height,
     left: anchor.left,
     right: screen.width - anchor.left - anchor.width,
   };
   const wanted = (side === "top" || side === "bottom" ? popup.height : popup.width) + need;
-  return room[side] >= wanted || room[side] >= room[opposite[side]] ? side : opposite[side];
+  return available[side] >= wanted || available[side] >= available[opposite[side]] ? side : opposite[side];
 }
 
 function aligned(align: Align, start: number, length: number, size: number): number {

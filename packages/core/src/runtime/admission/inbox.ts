@@ -169,12 +169,12 @@ export class Inbox {
   }
 
   /** Returns true if this node has capacity for one more turn. */
-  hasRoom(owner: string): boolean {
+  hasCapacity(owner: string): boolean {
     return this.#refusal(owner) === undefined;
   }
 
   /** Refuses if this node has no capacity for one more turn. */
-  checkRoom(owner: string): void {
+  checkCapacity(owner: string): void {
     const refusal = this.#refusal(owner);
     if (refusal !== undefined) throw refusal;
   }

@@ -156,7 +156,7 @@ async function forkConversation(
           metadata: input.metadata,
           before: input.before,
         });
-  if (admit !== undefined) inbox.checkRoom(owner);
+  if (admit !== undefined) inbox.checkCapacity(owner);
   const fork = () =>
     store.fork({
       conversationId: input.conversationId,

@@ -36,7 +36,7 @@ export function queueVerbs(scope: OwnerScope): QueueApi {
     },
     async resume(conversationId) {
       inbox.checkReady(owner);
-      inbox.checkRoom(owner);
+      inbox.checkCapacity(owner);
       // A turn that is being stopped pauses the queue when it ends: requests after the stop take effect after that.
       const { active, log } = await scope.find(conversationId);
       if (active?.purpose === "turn" && active.stopRequested)

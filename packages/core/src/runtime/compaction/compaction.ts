@@ -149,7 +149,7 @@ export async function summarize(
   signal: AbortSignal,
   onCall: (call: ProviderCallRecord) => void,
 ): Promise<string> {
-  const room = env.compaction.pieceTokens(binding.contextWindow);
+  const maxTokens = env.compaction.pieceTokens(binding.contextWindow);
   const clipCharacters = env.compaction.clipCharacters();
   let summary = plan.earlier === undefined ? "" : textOfEntry(plan.earlier);
   let piece = "";
@@ -166,9 +166,9 @@ export async function summarize(
     pieceTokens = 0;
   };
   for (const entry of plan.covered) {
-    for (const text of splitText(env, binding, renderMessage(entry.message, clipCharacters), room)) {
+    for (const text of splitText(env, binding, renderMessage(entry.message, clipCharacters), maxTokens)) {
       const tokens = env.tokens.countText(text, binding.name);
-      if (piece !== "" && pieceTokens + tokens > room) await sumUp();
+      if (piece !== "" && pieceTokens + tokens > maxTokens) await sumUp();
       piece += `${piece === "" ? "" : "\n\n"}${text}`;
       pieceTokens += tokens;
     }
@@ -182,10 +182,10 @@ function* splitText(
   env: Uses<"tokens">,
   binding: OwnerModel,
   text: string,
-  room: number,
+  maxTokens: number,
 ): Generator<string, void, undefined> {
   const tokens = env.tokens.countText(text, binding.name);
-  const count = Math.ceil(tokens / room);
+  const count = Math.ceil(tokens / maxTokens);
   const size = Math.ceil(text.length / Math.max(1, count));
   for (let start = 0; start < text.length; start += size) yield text.slice(start, start + size);
 }

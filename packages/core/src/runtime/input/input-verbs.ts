@@ -81,7 +81,7 @@ async function respond(
   const limits = { tools: env.toolsOf(owner), bytes: env.limits.messageBytes, owner };
   const response = await responseEntry(request, answer, sender, limits);
   // A response is never refused for lack of capacity: then another node continues the turn.
-  const node = coordinator.draining || !inbox.hasRoom(owner) ? "" : env.identity.node;
+  const node = coordinator.draining || !inbox.hasCapacity(owner) ? "" : env.identity.node;
   const { requestId, turnId } = request;
   const { argumentsHash } = answer;
   const result = await inbox.opening(owner, conversationId, turnId, () =>

@@ -38,15 +38,15 @@ export function cutMessages(
 
 function cutParts(message: ConversationMessage, maxBytes: number): MessageContentPart[] {
   if (sizeOf(message) <= maxBytes) return message.content;
-  let room = maxBytes - sizeOf({ ...message, content: [] });
+  let freeBytes = maxBytes - sizeOf({ ...message, content: [] });
   const kept: (MessageContentPart | undefined)[] = message.content.map(() => undefined);
   for (const areFirst of [true, false]) {
     for (const [place, part] of message.content.entries()) {
       if (comesFirst(part) !== areFirst) continue;
-      const fitting = cutPart(part, room);
+      const fitting = cutPart(part, freeBytes);
       if (fitting === undefined) continue;
       kept[place] = fitting;
-      room -= sizeOf(fitting) + 1;
+      freeBytes -= sizeOf(fitting) + 1;
     }
   }
   return kept.filter((part) => part !== undefined);
@@ -56,18 +56,18 @@ function comesFirst({ type }: MessageContentPart): boolean {
   return type === "text" || type === "tool-call" || type === "tool-result";
 }
 
-function cutPart(part: MessageContentPart, room: number): MessageContentPart | undefined {
-  if (sizeOf(part) <= room) return part;
-  if (part.type === "tool-result") return cutResult(part, room);
+function cutPart(part: MessageContentPart, freeBytes: number): MessageContentPart | undefined {
+  if (sizeOf(part) <= freeBytes) return part;
+  if (part.type === "tool-result") return cutResult(part, freeBytes);
   if (part.type !== "text" && part.type !== "reasoning") return undefined;
   // Provider data that signs or numbers the text is valid only for the whole text.
   const bare: Pick<TextContentPart, "text"> & { type: typeof part.type } = { type: part.type, text: "" };
-  const text = cutText(part.text, room - sizeOf(bare));
+  const text = cutText(part.text, freeBytes - sizeOf(bare));
   return text === undefined ? undefined : { ...bare, text };
 }
 
 /** Cuts a result. At least a note that it is missing remains: its call is in the log. */
-function cutResult(part: ToolResultContentPart, room: number): ToolResultContentPart {
+function cutResult(part: ToolResultContentPart, freeBytes: number): ToolResultContentPart {
   const { type, name, toolCallId, stepId, durationMs } = part;
   const bare = {
     type,
@@ -75,7 +75,7 @@ function cutResult(part: ToolResultContentPart, room: number): ToolResultContent
     ...omitUndefined({ toolCallId, stepId, durationMs }),
   };
   // The text counts twice: as it is, and as its parsed value.
-  const text = cutText(part.resultText ?? "", (room - sizeOf(bare)) / 2 - noticeBytes);
+  const text = cutText(part.resultText ?? "", (freeBytes - sizeOf(bare)) / 2 - noticeBytes);
   if (text === undefined) return { ...bare, ...missingResult };
   return { ...bare, result: resultFromText(text), resultText: text, isError: part.isError ?? false };
 }
@@ -90,10 +90,10 @@ export const missingResult = {
 
 /** Returns the beginning of a text that takes so many bytes as JSON; undefined if none of it fits. */
 function cutText(text: string, maxBytes: number): string | undefined {
-  const room = maxBytes - noticeBytes;
-  if (room <= 0 || text === "") return undefined;
-  let end = Math.min(text.length, Math.floor((text.length * room) / sizeOf(text)));
-  while (end > 0 && sizeOf(text.slice(0, end)) > room) end = Math.floor(end * 0.9);
+  const freeBytes = maxBytes - noticeBytes;
+  if (freeBytes <= 0 || text === "") return undefined;
+  let end = Math.min(text.length, Math.floor((text.length * freeBytes) / sizeOf(text)));
+  while (end > 0 && sizeOf(text.slice(0, end)) > freeBytes) end = Math.floor(end * 0.9);
   // Between characters, not inside one.
   if (end > 0 && /[\ud800-\udbff]/.test(text[end - 1] ?? "")) end -= 1;
   if (end === 0) return undefined;

@@ -39,7 +39,7 @@ export async function* runUnkept(
 ): AsyncGenerator<AgentEvent, void, undefined> {
   const { env, owner, inbox } = scope;
   inbox.checkReady(owner);
-  inbox.checkRoom(owner);
+  inbox.checkCapacity(owner);
   const setup = await setupOf(scope, input);
   const { conversationId, turnId, model = "" } = setup;
   const context = { owner, conversationId, turnId, model };

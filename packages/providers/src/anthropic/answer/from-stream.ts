@@ -73,7 +73,7 @@ class StreamedMessage implements MessageFold {
   readonly #parts: (MessageContentPart | undefined)[];
   readonly #cited = new Set<string>();
   /** Calls whose arguments are not valid JSON: whether they were cut off is known when the answer ends. */
-  readonly #doubtful: Extract<AnswerBlock, { kind: "call" }>[] = [];
+  readonly #unparsedCalls: Extract<AnswerBlock, { kind: "call" }>[] = [];
   #text: string;
   #id = "";
   #usage: MessagesUsage | undefined;
@@ -235,7 +235,7 @@ class StreamedMessage implements MessageFold {
     block.closed = true;
     if (block.kind === "call") {
       if (isObject(argumentsFromText(argumentsOf(block)))) return this.#showCall(block);
-      this.#doubtful.push(block);
+      this.#unparsedCalls.push(block);
       return nothing;
     }
     const part = partOf(block);
@@ -255,7 +255,7 @@ class StreamedMessage implements MessageFold {
     for (const block of this.#order) events.push(...this.#stop(block));
     // Cut by the token limit: incomplete arguments must not be run.
     const isCut = this.#stopReason === "max_tokens" || this.#stopReason === "model_context_window_exceeded";
-    if (!isCut) for (const block of this.#doubtful) events.push(...this.#showCall(block));
+    if (!isCut) for (const block of this.#unparsedCalls) events.push(...this.#showCall(block));
 
     const content = this.#parts.filter((part) => part !== undefined);
     if (content.length === 0 && this.#stopReason === "model_context_window_exceeded") {

@@ -42,7 +42,7 @@ export function thinkingFields(
     const level = effort === "xhigh" && withoutXhigh.test(model) ? "high" : effort;
     return { thinking: { type: "adaptive", display: "summarized" }, output_config: { effort: level } };
   }
-  const room = maxTokens - Math.min(answerTokens, Math.ceil(maxTokens / 2));
-  const budget = Math.min(budgets[effort], room);
+  const maxThinkingTokens = maxTokens - Math.min(answerTokens, Math.ceil(maxTokens / 2));
+  const budget = Math.min(budgets[effort], maxThinkingTokens);
   return budget < leastBudget ? {} : { thinking: { type: "enabled", budget_tokens: budget } };
 }

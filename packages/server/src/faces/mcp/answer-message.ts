@@ -92,7 +92,7 @@ function pass(body: ReadableStream<Uint8Array>, place: FaceStream, close: () => 
   const copy = async () => {
     for (let next = await reader.read(); !next.done; next = await reader.read()) {
       stream.write(Buffer.from(next.value));
-      await stream.room();
+      await stream.drained();
     }
     stream.end();
   };

@@ -75,7 +75,7 @@ export async function unkeptResponse(request: ResponseRequest, answered: Answere
   const writeTurn = async () => {
     for (let next = first; !next.done; next = await iterator.next()) {
       writer.take(next.value);
-      await stream.room();
+      await stream.drained();
     }
     writer.finish();
   };

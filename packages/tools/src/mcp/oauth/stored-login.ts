@@ -13,7 +13,7 @@ export const loginKind = "mcp-login";
 export const flowKind = "mcp-flow";
 
 /** The data that a login was made with. It is valid for one address alone. */
-interface LoginGround {
+interface LoginBasis {
   /** The address of the server. */
   readonly url: string;
   /** Address that the browser returns to. */
@@ -24,7 +24,7 @@ interface LoginGround {
 }
 
 /** A login of an owner at a server. */
-export interface StoredLogin extends LoginGround {
+export interface StoredLogin extends LoginBasis {
   /** Identifies the login: renewing tokens keeps it, a new login has another. */
   readonly id: string;
   /** Absent once the authorization server has refused them. */
@@ -34,7 +34,7 @@ export interface StoredLogin extends LoginGround {
 }
 
 /** A login in progress. */
-export interface StoredFlow extends LoginGround {
+export interface StoredFlow extends LoginBasis {
   readonly owner: string;
   readonly server: string;
   readonly codeVerifier: string;

@@ -61,10 +61,10 @@ function append(before: CodeLines, code: string): CodeLines {
   const chunks = [...before.chunks];
   for (let from = 0; from < added.length; ) {
     const last = chunks.at(-1);
-    const hasRoom = last !== undefined && last.length < linesPerChunk;
-    const taken = added.slice(from, from + linesPerChunk - (hasRoom ? last.length : 0));
+    const isPartial = last !== undefined && last.length < linesPerChunk;
+    const taken = added.slice(from, from + linesPerChunk - (isPartial ? last.length : 0));
     const lines = taken.map((text): Line => [{ text }]);
-    if (hasRoom) chunks[chunks.length - 1] = [...last, ...lines];
+    if (isPartial) chunks[chunks.length - 1] = [...last, ...lines];
     else chunks.push(lines);
     from += taken.length;
   }

@@ -20,7 +20,7 @@ const shownAtFirst = 12;
  * The conversation that a chat is in: follows it, says what is new of it, and sends. Which conversation that is can
  * change. What is typed while a turn runs waits in the queue or steers; the caller says which.
  */
-export class ChatDesk {
+export class ChatController {
   readonly client: ParleyClient;
   readonly connection: Connection;
   readonly choices: Choices;

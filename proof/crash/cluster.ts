@@ -2,8 +2,8 @@ import type { LeasePace } from "@parley/core/runtime";
 import type { Random } from "../../test/kill/random.js";
 import type { NodeOptions, NodeStore, RunningNode } from "../../test/kill/running-node.js";
 import type { ReadTables } from "../../test/kill/tables.js";
-import { Door } from "./door.js";
 import { lookAgain } from "./http-log.js";
+import { LoadBalancer } from "./load-balancer.js";
 import { Nodes } from "./nodes.js";
 import { Stall } from "./stall.js";
 
@@ -13,7 +13,7 @@ const graceMs = 2_000;
 const patienceMs = 30_000;
 
 /** A store to play on. */
-export interface StageStore {
+export interface ClusterStore {
   readonly store: NodeStore;
   readonly lease: LeasePace;
   /** Reads the tables while nodes run, if possible. */
@@ -39,7 +39,7 @@ export const filePace = { unsentMs: 2_500, stalledMs: 1_500, sweepMs: 100 };
 const pace: Partial<NodeOptions> = { pieces: 2, pieceMs: 2, slowMs: 90, files: filePace };
 
 /** One store with running nodes. */
-export class Stage {
+export class Cluster {
   readonly nodes: Nodes;
   readonly lease: LeasePace;
   readonly readTables: ReadTables | undefined;
@@ -47,11 +47,11 @@ export class Stage {
   readonly removed = new Set<string>();
   /** The files that messages refer to, by hash, with their sizes. */
   readonly files = new Map<string, number>();
-  #door: Promise<Door> | undefined;
+  #balancer: Promise<LoadBalancer> | undefined;
   readonly #embedded: boolean;
   readonly #remove: () => Promise<void>;
 
-  constructor(name: string, { store, lease, readTables, remove }: StageStore, random: Random) {
+  constructor(name: string, { store, lease, readTables, remove }: ClusterStore, random: Random) {
     this.lease = lease;
     this.readTables = readTables;
     this.#embedded = "folder" in store;
@@ -96,13 +96,13 @@ export class Stage {
 
   /** Returns the address for a client that does not know of nodes. */
   async url(): Promise<string> {
-    this.#door ??= Door.open(this.nodes);
-    return (await this.#door).url;
+    this.#balancer ??= LoadBalancer.open(this.nodes);
+    return (await this.#balancer).url;
   }
 
   async end(): Promise<void> {
     await this.nodes.end();
-    await (await this.#door)?.close();
+    await (await this.#balancer)?.close();
     await this.#remove();
   }
 

@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import type { Nodes } from "./nodes.js";
 
 /** One address in front of all nodes, like a load balancer: each client that connects gets a live node. */
-export class Door {
+export class LoadBalancer {
   readonly #server: Server;
   readonly #open = new Set<Socket>();
 
@@ -20,11 +20,11 @@ export class Door {
     });
   }
 
-  static async open(nodes: Nodes): Promise<Door> {
-    const door = new Door(nodes);
-    door.#server.listen(0, "127.0.0.1");
-    await once(door.#server, "listening");
-    return door;
+  static async open(nodes: Nodes): Promise<LoadBalancer> {
+    const balancer = new LoadBalancer(nodes);
+    balancer.#server.listen(0, "127.0.0.1");
+    await once(balancer.#server, "listening");
+    return balancer;
   }
 
   get url(): string {

@@ -41,7 +41,7 @@ import {
 } from "../../packages/server/src/test-server.test-support.js";
 import { type RawAnswer, type RawCall, rawCall } from "./raw-call.js";
 
-export interface StandOptions {
+export interface TargetOptions {
   /** A folder for an embedded store. Without one, and without shards, the log is in memory. */
   readonly folder?: string;
   /** Shards that the log is divided into. */
@@ -61,11 +61,11 @@ export interface StandOptions {
 }
 
 /** A real server to be attacked, on a port of this machine. */
-export interface Stand {
+export interface Target {
   readonly url: string;
   readonly runtime: Runtime;
   readonly server: RunningServer;
-  /** Only of a stand in memory. */
+  /** Only of a target in memory. */
   readonly faults: StoreFaults | undefined;
   /** Answers to a message that begins with "wait" continue when this is opened. */
   readonly gate: Gate;
@@ -82,7 +82,7 @@ export interface Stand {
 const generous = { requestsPerSecond: 100_000, requestBurst: 100_000, failedLogins: 100_000 };
 
 /** Opens a server, which the caller closes. */
-export async function openStand(options: StandOptions = {}): Promise<Stand> {
+export async function openTarget(options: TargetOptions = {}): Promise<Target> {
   const at = gate();
   const logs: string[] = [];
   const logger = createLogger({ level: "trace" }, { write: (line) => void logs.push(line) });
@@ -169,7 +169,7 @@ interface OpenedStore {
   closeStore(): Promise<void>;
 }
 
-async function openStore({ folder, shards }: StandOptions): Promise<OpenedStore> {
+async function openStore({ folder, shards }: TargetOptions): Promise<OpenedStore> {
   if (shards !== undefined) {
     const { store, wake } = openShards({ shards });
     await store.migrate();

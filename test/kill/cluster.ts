@@ -25,7 +25,7 @@ const graceMs = 2_000;
 const patienceMs = 40_000;
 
 /** One store, the nodes on it and a client of theirs. Every conversation continues through all troubles. */
-export class Stage {
+export class Cluster {
   readonly client: Client;
   conversationId: string;
   readonly nodes: RunningNode[] = [];

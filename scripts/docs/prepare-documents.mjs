@@ -15,8 +15,8 @@ const brought = {
   "bench/README.md": "measurements.md",
 };
 
-/** Writes every page below `stage`, and the configuration of the site. Returns how many pages there are. */
-export async function stageDocuments(stage) {
+/** Writes every page below `pagesFolder`, and the configuration of the site. Returns how many pages there are. */
+export async function prepareDocuments(pagesFolder) {
   const pages = new Map([
     ...markdownBelow("docs").map((path) => [path, sitePath(path)]),
     ...Object.entries(brought),
@@ -24,11 +24,11 @@ export async function stageDocuments(stage) {
   checkOutline([...pages.values()]);
   for (const [from, to] of pages) {
     const text = readFileSync(join(root, from), "utf8");
-    write(join(stage, to), rewriteLinks(text, { from, to, pages }));
+    write(join(pagesFolder, to), rewriteLinks(text, { from, to, pages }));
   }
-  cpSync(join(root, "docs", "images"), join(stage, "images"), { recursive: true });
-  write(join(stage, ".vitepress", "theme", "index.js"), theme);
-  write(join(stage, ".vitepress", "config.mjs"), configuration());
+  cpSync(join(root, "docs", "images"), join(pagesFolder, "images"), { recursive: true });
+  write(join(pagesFolder, ".vitepress", "theme", "index.js"), theme);
+  write(join(pagesFolder, ".vitepress", "config.mjs"), configuration());
   return pages.size;
 }
 

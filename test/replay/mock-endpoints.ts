@@ -2,12 +2,12 @@ import type { ProviderAdapter, ProviderCallParams } from "@parley/core/ports";
 import { AiSdkProviderAdapter } from "@parley/providers/ai-sdk";
 import { DemoProviderAdapter } from "@parley/providers/demo";
 import { convertArrayToReadableStream, MockLanguageModelV3 } from "ai/test";
-import { AnswerQueue, type Arrived, type Desk } from "./desk.js";
 import { promptProblems } from "./prompt-problems.js";
+import { AnswerQueue, type Arrived, type ProviderEndpoint } from "./provider-endpoint.js";
 import { toModelParts } from "./render-mock.js";
 
 /** Opens a model of the AI SDK with an unknown provider: all it has is the SDK's own specification. */
-export async function openMockDesk(): Promise<Desk> {
+export async function openMockEndpoint(): Promise<ProviderEndpoint> {
   const queue = new AnswerQueue();
   let count = 0;
   let latest: Arrived | undefined;
@@ -48,7 +48,7 @@ export async function openMockDesk(): Promise<Desk> {
 }
 
 /** Opens the demo model. It accepts everything and answers by keywords, so it has neither script nor rules. */
-export async function openDemoDesk(): Promise<Desk> {
+export async function openDemoEndpoint(): Promise<ProviderEndpoint> {
   let count = 0;
   let latest: Arrived | undefined;
   const demo = new DemoProviderAdapter({ pace: "instant", seed: 9 });

@@ -1,7 +1,7 @@
 import type { ProviderAdapter } from "@parley/core/ports";
 import type { Answer } from "./answer.js";
 
-/** An answer that a desk will give, complete or only up to an event. */
+/** An answer that an endpoint will give, complete or only up to an event. */
 export interface Scripted {
   readonly answer: Answer;
   /** Number of events that are sent before the connection ends. Default: all. */
@@ -22,7 +22,7 @@ export interface Arrived {
  * implements the provider's protocol, refuses what the provider would refuse, and answers by the script, else with a
  * greeting.
  */
-export interface Desk {
+export interface ProviderEndpoint {
   readonly name: string;
   /** As the origin of messages and in a call's metadata. */
   readonly provider: string;
@@ -44,7 +44,7 @@ export interface Desk {
 
 export const greeting: Answer = { pieces: [{ type: "say", text: "OK" }] };
 
-/** The answers of a desk in their order, numbered: ids are made of the numbers. */
+/** The answers of an endpoint in their order, numbered: ids are made of the numbers. */
 export class AnswerQueue {
   #waiting: readonly Scripted[] = [];
   #given = 0;

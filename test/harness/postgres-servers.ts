@@ -6,7 +6,7 @@ import type { PostgresBinaries } from "./postgres-binaries.js";
 import { type PostgresServer, startPostgres } from "./postgres-server.js";
 
 /** Hands out the servers that all suites of a run share, and starts each one when it is first requested. */
-export interface PostgresDesk {
+export interface PostgresServers {
   readonly servers: { name: string; major: number; number: number }[];
   /** `GET <url>/<number>` answers with the server's own URL. */
   readonly url: string;
@@ -14,13 +14,14 @@ export interface PostgresDesk {
 }
 
 /**
- * Starts the desk. Suites run in processes of their own, and the first one must not own a server that others use: so
- * the servers belong to the main process, and suites request them over HTTP on 127.0.0.1, under a secret path.
+ * Starts the HTTP server that hands them out. Suites run in processes of their own, and the first one must not own a
+ * server that others use: so the servers belong to the main process, and suites request them over HTTP on 127.0.0.1,
+ * under a secret path.
  */
-export async function startPostgresDesk(
+export async function startPostgresServers(
   binaries: readonly PostgresBinaries[],
   named: string | undefined,
-): Promise<PostgresDesk> {
+): Promise<PostgresServers> {
   const sources = [
     ...(named
       ? [{ ...(await askNamedServer(named)), open: async () => ({ url: named, stop: async () => {} }) }]

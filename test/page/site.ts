@@ -12,7 +12,7 @@ import { describeWithChromium, launchBrowser } from "../harness/chromium.js";
 import { desktop, patience, Tab } from "./tab.js";
 
 /** A server as `npm start` runs it, on a store of its own, and a browser in front of it. */
-export class Stage {
+export class Site {
   readonly workplace: Workplace;
   #server: ServerProcess;
   readonly #browser: Browser;
@@ -25,14 +25,14 @@ export class Stage {
   }
 
   /** Starts both. `before` may change the store first. */
-  static async start(config: object, before?: (workplace: Workplace) => Promise<void>): Promise<Stage> {
+  static async start(config: object, before?: (workplace: Workplace) => Promise<void>): Promise<Site> {
     await promisify(execFile)(process.execPath, [prepare, tmpdir()]);
     const workplace = new Workplace(config, { withStore: false });
     try {
       cpSync(join(tmpdir(), "page-store"), workplace.store, { recursive: true });
       await before?.(workplace);
       const [server, browser] = await Promise.all([workplace.serve(), launchBrowser()]);
-      return new Stage(workplace, server, browser);
+      return new Site(workplace, server, browser);
     } catch (error) {
       await workplace.remove();
       throw error;
@@ -118,21 +118,21 @@ const prepare = fileURLToPath(new URL("./prepare.mjs", import.meta.url));
 export function describePage(
   name: string,
   config: object | (() => Promise<object>),
-  body: (stage: () => Stage) => void,
+  body: (site: () => Site) => void,
   before?: (workplace: Workplace) => Promise<void>,
 ): void {
   describeWithChromium(name, () => {
-    let stage: Stage | undefined;
+    let site: Site | undefined;
     // Only a failure takes that long: patience, and some more.
     vi.setConfig({ testTimeout: 2 * patience.timeout });
     beforeAll(async () => {
-      stage = await Stage.start(typeof config === "function" ? await config() : config, before);
+      site = await Site.start(typeof config === "function" ? await config() : config, before);
     }, 180_000);
-    afterEach(() => stage?.closeTabs());
-    afterAll(() => stage?.end());
+    afterEach(() => site?.closeTabs());
+    afterAll(() => site?.end());
     body(() => {
-      if (stage === undefined) throw new Error("the stage has not been started");
-      return stage;
+      if (site === undefined) throw new Error("the site has not been started");
+      return site;
     });
   });
 }

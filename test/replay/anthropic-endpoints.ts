@@ -3,30 +3,30 @@ import type { ProviderAdapter } from "@parley/core/ports";
 import { AiSdkProviderAdapter } from "@parley/providers/ai-sdk";
 import { AnthropicProviderAdapter } from "@parley/providers/anthropic";
 import { startAnthropicServer, stream } from "@parley/testing/anthropic";
-import { AnswerQueue, type Desk } from "./desk.js";
+import { AnswerQueue, type ProviderEndpoint } from "./provider-endpoint.js";
 import { toMessagesEvents } from "./render-messages.js";
 
 /** Opens the Messages API through Parley's own adapter. */
-export function openAnthropicDesk(): Promise<Desk> {
-  return openDesk("Anthropic", "anthropic", (baseUrl, defaultModel) => {
+export function openAnthropicEndpoint(): Promise<ProviderEndpoint> {
+  return openEndpoint("Anthropic", "anthropic", (baseUrl, defaultModel) => {
     return new AnthropicProviderAdapter({ baseUrl, apiKey: "test-key", defaultModel, streamRetries: 0 });
   });
 }
 
 /** Opens the Messages API through the AI SDK's own package. */
-export function openAiSdkAnthropicDesk(): Promise<Desk> {
-  return openDesk("AI SDK, `@ai-sdk/anthropic`", "anthropic.messages", (baseURL, model) => {
+export function openAiSdkAnthropicEndpoint(): Promise<ProviderEndpoint> {
+  return openEndpoint("AI SDK, `@ai-sdk/anthropic`", "anthropic.messages", (baseURL, model) => {
     return new AiSdkProviderAdapter({
       model: createAnthropic({ apiKey: "test-key", baseURL }).messages(model),
     });
   });
 }
 
-async function openDesk(
+async function openEndpoint(
   name: string,
   provider: string,
   create: (url: string, model: string) => ProviderAdapter,
-): Promise<Desk> {
+): Promise<ProviderEndpoint> {
   const queue = new AnswerQueue();
   const server = await startAnthropicServer((response) => {
     const { answer, cutAt, n } = queue.next();

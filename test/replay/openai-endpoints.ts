@@ -7,15 +7,21 @@ import {
   OpenAIProviderAdapter,
 } from "@parley/providers/openai";
 import { startOpenAIHttpServer, validateChatRequest, validateResponsesRequest } from "@parley/testing/openai";
-import { AnswerQueue, type Arrived, type Desk, greeting, type Scripted } from "./desk.js";
+import {
+  AnswerQueue,
+  type Arrived,
+  greeting,
+  type ProviderEndpoint,
+  type Scripted,
+} from "./provider-endpoint.js";
 import { toChatChunks } from "./render-chat.js";
 import { toResponsesEvents } from "./render-responses.js";
 
 const reasoningModels = ["gpt-5.5", "gpt-4o"] as const;
 
 /** Opens the Responses API through Parley's own adapter. */
-export function openResponsesDesk(): Promise<Desk> {
-  return openDesk({
+export function openResponsesEndpoint(): Promise<ProviderEndpoint> {
+  return openEndpoint({
     name: "OpenAI Responses",
     provider: "openai",
     models: reasoningModels,
@@ -32,8 +38,8 @@ export function openResponsesDesk(): Promise<Desk> {
 }
 
 /** Opens the chat completions API through Parley's own adapter. */
-export function openChatDesk(): Promise<Desk> {
-  return openDesk({
+export function openChatEndpoint(): Promise<ProviderEndpoint> {
+  return openEndpoint({
     name: "OpenAI-compatible chat",
     provider: "local",
     models: ["local-1", "local-2"],
@@ -52,8 +58,8 @@ export function openChatDesk(): Promise<Desk> {
 }
 
 /** Opens the Responses API through the AI SDK's own package. */
-export function openAiSdkOpenAIDesk(): Promise<Desk> {
-  return openDesk({
+export function openAiSdkOpenAIEndpoint(): Promise<ProviderEndpoint> {
+  return openEndpoint({
     name: "AI SDK, `@ai-sdk/openai`",
     provider: "openai.responses",
     models: reasoningModels,
@@ -66,22 +72,22 @@ export function openAiSdkOpenAIDesk(): Promise<Desk> {
   });
 }
 
-interface OpenAIDesk extends Pick<Desk, "name" | "provider" | "models" | "seals"> {
+interface OpenAIEndpointOptions extends Pick<ProviderEndpoint, "name" | "provider" | "models" | "seals"> {
   readonly path: string;
   validate(body: unknown): string[];
   events(scripted: Scripted & { readonly n: number }): readonly (object | string)[];
   adapter(url: string, model: string): ProviderAdapter;
 }
 
-async function openDesk(desk: OpenAIDesk): Promise<Desk> {
+async function openEndpoint(options: OpenAIEndpointOptions): Promise<ProviderEndpoint> {
   const queue = new AnswerQueue();
   // Thousands of them are read: without the events that only repeat others.
-  const greetingEvents = desk.events({ answer: greeting, n: 1 }).filter((event) => !repeats(event));
+  const greetingEvents = options.events({ answer: greeting, n: 1 }).filter((event) => !repeats(event));
   let count = 0;
   let latest: Arrived | undefined;
   const server = await startOpenAIHttpServer(async (answer, { body, method, path }) => {
-    const isKnown = method === "POST" && path === desk.path;
-    const problems = isKnown ? desk.validate(body) : [`${method} ${path} is unknown`];
+    const isKnown = method === "POST" && path === options.path;
+    const problems = isKnown ? options.validate(body) : [`${method} ${path} is unknown`];
     count += 1;
     latest = { body, problems };
     const [problem] = problems;
@@ -92,23 +98,23 @@ async function openDesk(desk: OpenAIDesk): Promise<Desk> {
       return;
     }
     const scripted = queue.next();
-    const events = scripted.answer === greeting ? greetingEvents : desk.events(scripted);
+    const events = scripted.answer === greeting ? greetingEvents : options.events(scripted);
     await answer.send(events.slice(0, scripted.cutAt));
     answer.end();
   });
   const adapters = new Map<string, ProviderAdapter>();
   return {
-    name: desk.name,
-    provider: desk.provider,
-    models: desk.models,
-    seals: desk.seals,
+    name: options.name,
+    provider: options.provider,
+    models: options.models,
+    seals: options.seals,
     adapter(model) {
-      const known = adapters.get(model) ?? desk.adapter(server.url, model);
+      const known = adapters.get(model) ?? options.adapter(server.url, model);
       adapters.set(model, known);
       return known;
     },
     script: (answers, given) => queue.set(answers, given),
-    eventsIn: (answer) => desk.events({ answer, n: 1 }).length,
+    eventsIn: (answer) => options.events({ answer, n: 1 }).length,
     count: () => count,
     latest: () => latest,
     close: () => server.close(),

@@ -4,9 +4,9 @@ import type { EmbeddedEngine } from "@parley/store/embedded";
 import type { OwnPostgres, SharedPostgres } from "../../test/harness/postgres.js";
 import type { PostgresServer } from "../../test/harness/postgres-server.js";
 import { makeTemporaryFolder } from "../../test/harness/temporary-folder.js";
-import { shortLease } from "../../test/kill/stage.js";
+import { shortLease } from "../../test/kill/cluster.js";
 import { tablesOf } from "../../test/kill/tables.js";
-import type { Ground } from "./lane.js";
+import type { Environment } from "./lane.js";
 
 /** No node waits for a lease here: the folder's lock proves that the previous holder is dead. */
 const folderLease: LeasePace = { ...shortLease, ttlMs: 8_000, renewMs: 1_000 };
@@ -14,8 +14,8 @@ const folderLease: LeasePace = { ...shortLease, ttlMs: 8_000, renewMs: 1_000 };
 /** Longer than the database lets a transaction of a sleeping process stay open, as leases have to be. */
 export const sleepersLease: LeasePace = { ...shortLease, ttlMs: 5_500, renewMs: 1_000 };
 
-/** Creates a ground with one node on an embedded store: the default, a private PostgreSQL, or its fallback. */
-export function onEmbedded(engine: EmbeddedEngine = "postgres"): Ground {
+/** Creates an environment with one node on an embedded store: the default, a private PostgreSQL, or its fallback. */
+export function onEmbedded(engine: EmbeddedEngine = "postgres"): Environment {
   const isPglite = engine === "pglite";
   return {
     name: isPglite ? "one node on PGlite" : "one node on its private PostgreSQL (the default)",
@@ -28,11 +28,11 @@ export function onEmbedded(engine: EmbeddedEngine = "postgres"): Ground {
   };
 }
 
-/** Creates a ground with a database of its own on a server that others use as well. */
+/** Creates an environment with a database of its own on a server that others use as well. */
 export function onPostgres(
   postgres: SharedPostgres,
   options: { readonly name: string; readonly prefix: string; readonly lease?: LeasePace },
-): Ground {
+): Environment {
   const { name, prefix, lease = shortLease } = options;
   return {
     name,
@@ -44,11 +44,11 @@ export function onPostgres(
   };
 }
 
-/** Creates a ground with a server of its own, which can be killed. */
+/** Creates an environment with a server of its own, which can be killed. */
 export async function onOwnPostgres(
   postgres: OwnPostgres,
   options: { readonly name: string; readonly prefix: string },
-): Promise<Ground & { readonly server: PostgresServer }> {
+): Promise<Environment & { readonly server: PostgresServer }> {
   const server = await postgres.start();
   let made = 0;
   return {
