@@ -17,7 +17,7 @@ function ciRun(
   const npm = join(root, "npm");
   writeFileSync(
     npm,
-    `#!/bin/sh\ncase "$*" in *:*) printf '2 passed, 0 failed\\n';; *check*) printf '${check.says}'; exit ${check.code};; *) printf '${test.says}'; exit ${test.code};; esac\n`,
+    `#!/bin/sh\ncase "$*" in *:*|*docs*) printf '2 passed, 0 failed\\n';; *check*) printf '${check.says}'; exit ${check.code};; *) printf '${test.says}'; exit ${test.code};; esac\n`,
   );
   chmodSync(npm, 0o755);
   const { status, stdout } = spawnSync(join(root, ".ci", "run"), {
@@ -32,14 +32,14 @@ describe(".ci/run", () => {
   it("adds up the checks and the tests", () => {
     const check = { says: "ok types\\n\\n9 passed, 0 failed\\n", code: 0 };
     const test = { says: "1 passed, 5 failed\\nlater\\n40 passed, 0 failed, 2 skipped\\n", code: 0 };
-    expect(ciRun(check, test)).toMatchObject({ code: 0, last: "55 passed, 0 failed, 2 skipped" });
+    expect(ciRun(check, test)).toMatchObject({ code: 0, last: "57 passed, 0 failed, 2 skipped" });
   });
 
   it("runs the tests although a check failed, and fails", () => {
     const check = { says: "8 passed, 1 failed\\n", code: 1 };
     expect(ciRun(check, { says: "40 passed, 0 failed\\n", code: 0 })).toMatchObject({
       code: 1,
-      last: "54 passed, 1 failed",
+      last: "56 passed, 1 failed",
     });
   });
 
@@ -47,7 +47,7 @@ describe(".ci/run", () => {
     const check = { says: "Segmentation fault\\n", code: 139 };
     expect(ciRun(check, { says: "40 passed, 0 failed\\n", code: 1 })).toMatchObject({
       code: 1,
-      last: "46 passed, 2 failed",
+      last: "48 passed, 2 failed",
     });
   });
 
@@ -57,7 +57,7 @@ describe(".ci/run", () => {
     expect(ciRun(check, test).lines.slice(-3)).toEqual([
       "FLAKY a | b",
       "FAILED c | d",
-      "55 passed, 1 failed",
+      "57 passed, 1 failed",
     ]);
   });
 });

@@ -36,6 +36,8 @@ export const outline = [
       ["Connections to providers", "guides/connections"],
       ["Webhooks", "guides/webhooks"],
       ["Stores", "guides/stores"],
+      ["Shards", "guides/shards"],
+      ["High availability", "guides/high-availability"],
       ["Your own store", "guides/own-store"],
       ["Your own provider", "guides/own-provider"],
     ],

@@ -39,6 +39,7 @@ const notRun: readonly RegExp[] = [
   /^parley (approve|deny|answer) |; parley approve /, // names a request of the reader's; test/cli/deciding.test.ts has some
   /^parley connect (openai|anthropic|compatible)/, // to a provider of the reader's; test/cli/connect.test.ts has one
   /^parley tools (connect|disconnect) /, // names a server of the reader's; test/cli/tool-login.test.ts has one
+  /^parley shard /, // needs several databases; test/cli/shard.test.ts has some
   /^ssh /, // another machine
   /^curl |^ {2}-d /, // to the reader's server; packages/server/src/routes/files.test.ts sends the same
   /^esbuild |^ {2}--/, // with a server of the reader's; bundles.test.ts has one

@@ -19,21 +19,21 @@ async function longConversation(site: Site): Promise<string> {
 }
 
 /** Records the requests of the page for a conversation, and the bytes of the answers before compression. */
-function listen(tab: Tab, id: string): { readonly requests: string[]; bytes(): Promise<number> } {
+async function listen(tab: Tab, id: string): Promise<{ readonly requests: string[]; bytes(): number }> {
   const requests: string[] = [];
-  const sizes: Promise<number>[] = [];
-  tab.page.on("response", (response) => {
-    const { pathname, search } = new URL(response.url());
-    if (!pathname.startsWith(`/conversations/${id}`)) return;
-    requests.push(pathname + search);
-    sizes.push(response.body().then((body) => body.length));
-  });
-  return {
-    requests,
-    async bytes() {
-      return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+  let bytes = 0;
+  await tab.page.route(
+    (url) => url.pathname.startsWith(`/conversations/${id}`),
+    async (route) => {
+      const { pathname, search } = new URL(route.request().url());
+      requests.push(pathname + search);
+      const response = await route.fetch();
+      const body = await response.body();
+      bytes += body.length;
+      await route.fulfill({ response, body });
     },
-  };
+  );
+  return { requests, bytes: () => bytes };
 }
 
 const word = (tab: Tab, n: number) => tab.log.getByText(`Word ${n}.`, { exact: false }).first();
@@ -74,7 +74,7 @@ describePage("a conversation of 10,000 messages", quick, (site) => {
   it("is jumped into by pages, scrolled both ways from there, and left for its end", async () => {
     const id = await longConversation(site());
     const tab = await site().open("about:blank");
-    const traffic = listen(tab, id);
+    const traffic = await listen(tab, id);
     await tab.page.goto(`${site().url}/c/${id}?seq=50`);
     await expect.poll(() => isInView(tab, 50), patience).toBe(true);
     await tab.page.waitForLoadState("networkidle");
@@ -82,7 +82,7 @@ describePage("a conversation of 10,000 messages", quick, (site) => {
     // The newest page, the one around the place, and their turns' figures.
     expect(history()).toEqual([expect.stringContaining("limit="), expect.stringContaining("sinceSeq=0")]);
     expect(traffic.requests.length, traffic.requests.join(" ")).toBeLessThanOrEqual(8);
-    expect(await traffic.bytes()).toBeLessThan(700_000);
+    expect(traffic.bytes()).toBeLessThan(700_000);
 
     // Down, beyond what was loaded with the jump, with nothing left out.
     await scrollTo(tab, 230, 700);
@@ -101,7 +101,7 @@ describePage("a conversation of 10,000 messages", quick, (site) => {
     const above = await drawn(tab);
     expect(above).toEqual(Array.from(above, (_, index) => (above[0] ?? 0) + index));
     expect(history().length).toBeLessThanOrEqual(8);
-    expect(await traffic.bytes()).toBeLessThan(2_000_000);
+    expect(traffic.bytes()).toBeLessThan(2_000_000);
 
     // A message sent from the middle is shown at the end.
     await tab.send("Thank you");

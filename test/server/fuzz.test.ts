@@ -3,6 +3,7 @@ import { connect } from "node:net";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { createLogger } from "@parley/server";
+import { createRecordingWebhooks, type RecordingWebhooks } from "@parley/testing";
 import { describe, expect, it } from "vitest";
 import { unpublishedStatus } from "../../packages/server/src/published-status.test-support.js";
 import {
@@ -74,7 +75,7 @@ async function inLanes(count: number, lanes: number, work: (index: number) => Pr
 }
 
 /** Returns the heap after everything was deleted: what still takes memory is kept by the server itself. */
-async function heapAtRest(server: TestServer): Promise<number> {
+async function heapAtRest(server: TestServer, webhooks: RecordingWebhooks): Promise<number> {
   const me = server.runtime.forOwner("local");
   for (;;) {
     const { conversations } = await me.list({ limit: 200, withResponses: true });
@@ -86,6 +87,7 @@ async function heapAtRest(server: TestServer): Promise<number> {
   // The records of the test's own instruments are dropped, too.
   (server.faults.calls as unknown[]).length = 0;
   (server.provider.calls as unknown[]).length = 0;
+  (webhooks.posts as unknown[]).length = 0;
   for (let time = 0; time < 3; time += 1) {
     collectGarbage();
     await new Promise((resolve) => setImmediate(resolve));
@@ -98,9 +100,11 @@ describe(`${requests + rawRequests + frames} generated requests and frames (seed
     const random = createRandom(seed);
     const unexpected: string[] = [];
     const logger = createLogger({ level: "error" }, { write: (line: string) => void unexpected.push(line) });
+    const webhooks = createRecordingWebhooks();
     const server = await startTestServer({
       auth: "open",
       logger,
+      webhooks,
       limits: { requestsPerSecond: 1e9, requestBurst: 1e9, failedLogins: 1e9 },
     });
     const agent = new Agent({ keepAlive: true, maxSockets: 16 });
@@ -158,9 +162,9 @@ describe(`${requests + rawRequests + frames} generated requests and frames (seed
     };
     // The first round also fills what is filled once: compiled code, caches, the document.
     await round(0.4);
-    const before = await heapAtRest(server);
+    const before = await heapAtRest(server, webhooks);
     await round(0.6);
-    const after = await heapAtRest(server);
+    const after = await heapAtRest(server, webhooks);
 
     expect(failed.slice(0, 10)).toEqual([]);
     expect([...unpublished].slice(0, 10)).toEqual([]);

@@ -141,7 +141,8 @@ describeOnOwnPostgres("when the server goes away", (postgres) => {
       url: server.url,
       listenUrl: false,
       maxConnections: 1,
-      connectTimeoutMs: 100,
+      // Long enough for a connection on a busy machine.
+      connectTimeoutMs: 2_000,
     });
     onTestFinished(() => single.store.close());
     await single.database.transaction(async (connection) => {
