@@ -25,9 +25,9 @@ it("leaves temporary conversations out, also those that it received while it loa
   listener.onUpdated(meta("hidden", { temporary: true }));
   answer({ conversations: [meta("plain")] });
   await loaded;
-  expect(ids()).toEqual(["plain", "received"]);
+  expect(ids()).toEqual(["received", "plain"]);
   listener.onUpdated(meta("later", { temporary: true }));
-  expect(ids()).toEqual(["plain", "received"]);
+  expect(ids()).toEqual(["received", "plain"]);
   listener.onUpdated(meta("plain", { temporary: true }));
   expect(ids()).toEqual(["received"]);
   listener.onUpdated(meta("later", { lastActivityAt: 2 }));

@@ -23,14 +23,14 @@ export function useFollowEnd(
   now.current = following;
   const lastTop = useRef(0);
   const lastHeight = useRef(0);
+  const movedUp = useRef(false);
   useEffect(() => {
     const element = box.current;
     if (element === null) return;
     const distance = () => element.scrollHeight - element.clientHeight - element.scrollTop;
-    let movedUp = false;
     let touchY = 0;
     const letGo = () => {
-      movedUp = true;
+      movedUp.current = true;
       // If nothing can be scrolled, following continues.
       if (element.scrollHeight > element.clientHeight && element.scrollTop > 0) setFollowing(false);
     };
@@ -58,10 +58,10 @@ export function useFollowEnd(
       lastHeight.current = height;
       if (distance() > endZone) {
         // Rows that turned out to be taller do not move the reader: one who was at the end is scrolled to it.
-        if (grew && now.current && !movedUp) element.scrollTop = height;
+        if (grew && now.current && !movedUp.current) element.scrollTop = height;
         else setFollowing(false);
-      } else if (down || !movedUp) {
-        movedUp = false;
+      } else if (down || !movedUp.current) {
+        movedUp.current = false;
         setFollowing(true);
       }
     };
@@ -83,7 +83,12 @@ export function useFollowEnd(
       element.removeEventListener("scroll", onScroll);
     };
   }, [box]);
-  const follow = useCallback(() => setFollowing(true), []);
+  const follow = useCallback(() => {
+    // Rows on the way to the end may turn out to be taller: that must not count as a reader who moved up before.
+    movedUp.current = false;
+    now.current = true;
+    setFollowing(true);
+  }, []);
   const letGo = useCallback(() => setFollowing(false), []);
   return { following, away, follow, letGo };
 }
