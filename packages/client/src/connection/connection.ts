@@ -78,7 +78,7 @@ export function createConnection(options: ConnectionOptions, onClosed: () => voi
       : { phase: "open", attempt: 0, everOpen: true },
     schedule,
   );
-  const rooms = new FollowedConversations(() => environment);
+  const followed = new FollowedConversations(() => environment);
   const openRequests = createListeners<[conversationId: string]>();
   const waiting = createListeners<[conversationId: string, waiting: WaitingInfo | undefined]>();
   const { handle: list, listener } = createConversationList(request, schedule, pace.loadMs);
@@ -86,14 +86,14 @@ export function createConnection(options: ConnectionOptions, onClosed: () => voi
   const toLists = (call: (each: ListListener) => void) => {
     for (const each of [...lists]) call(each);
   };
-  const conversation = (id: string) => rooms.find(id);
+  const conversation = (id: string) => followed.find(id);
   const onUp = () => {
     toLists((each) => each.onUp());
-    for (const each of rooms.all()) each.onUp();
+    for (const each of followed.all()) each.onUp();
   };
   // Calls may fail while the socket is open, as when a device is offline for a moment.
   const wake = () => {
-    for (const each of rooms.all()) each.retryNow();
+    for (const each of followed.all()) each.retryNow();
   };
 
   const link =
@@ -132,9 +132,9 @@ export function createConnection(options: ConnectionOptions, onClosed: () => voi
     subscribe: store.subscribe,
     conversation(id) {
       const { phase, error } = store.get();
-      return rooms.hold(id, phase !== "closed" || error !== undefined);
+      return followed.hold(id, phase !== "closed" || error !== undefined);
     },
-    peek: (id) => rooms.peek(id),
+    peek: (id) => followed.peek(id),
     list,
     listOf(filter) {
       const { handle, listener: own } = createConversationList(request, schedule, pace.loadMs, filter);
@@ -163,7 +163,7 @@ export function createConnection(options: ConnectionOptions, onClosed: () => voi
     close() {
       stopWatching();
       link.close();
-      rooms.clear();
+      followed.clear();
       const { everOpen } = store.get();
       store.set({ phase: "closed", attempt: 0, everOpen });
       onClosed();

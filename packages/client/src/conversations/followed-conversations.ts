@@ -1,7 +1,7 @@
 import type { ConversationHandle } from "./conversation-handle.js";
 import { type FollowEnvironment, FollowedConversation } from "./followed-conversation.js";
 
-interface Room {
+interface Entry {
   readonly conversation: FollowedConversation;
   holders: number;
   leaving: ReturnType<typeof setTimeout> | undefined;
@@ -9,7 +9,7 @@ interface Room {
 
 /** The conversations of a connection that callers hold. One without a holder is given up after a while. */
 export class FollowedConversations {
-  readonly #rooms = new Map<string, Room>();
+  readonly #entries = new Map<string, Entry>();
   readonly #environment: () => FollowEnvironment;
 
   /** The environment is read late: the link in it finds the conversations here. */
@@ -18,64 +18,64 @@ export class FollowedConversations {
   }
 
   find(id: string): FollowedConversation | undefined {
-    return this.#rooms.get(id)?.conversation;
+    return this.#entries.get(id)?.conversation;
   }
 
   all(): FollowedConversation[] {
-    return [...this.#rooms.values()].map((room) => room.conversation);
+    return [...this.#entries.values()].map((entry) => entry.conversation);
   }
 
   /** Returns its handle, to be released. It is loaded and followed from now on, if the connection is usable. */
   hold(id: string, isUsable: boolean): ConversationHandle {
-    const room = this.#roomOf(id);
-    clearTimeout(room.leaving);
-    room.holders += 1;
-    if (isUsable) room.conversation.start();
+    const entry = this.#entryOf(id);
+    clearTimeout(entry.leaving);
+    entry.holders += 1;
+    if (isUsable) entry.conversation.start();
     let isHeld = true;
     return {
-      ...room.conversation.handle,
+      ...entry.conversation.handle,
       release: () => {
         if (!isHeld) return;
         isHeld = false;
-        room.holders -= 1;
-        if (room.holders === 0) this.#leaveLater(id, room);
+        entry.holders -= 1;
+        if (entry.holders === 0) this.#leaveLater(id, entry);
       },
     };
   }
 
   /** Returns its handle without holding it. */
   peek(id: string): ConversationHandle {
-    return this.#roomOf(id).conversation.handle;
+    return this.#entryOf(id).conversation.handle;
   }
 
   /** Gives all of them up at once. */
   clear(): void {
-    for (const room of this.#rooms.values()) {
-      clearTimeout(room.leaving);
-      room.conversation.stop();
+    for (const entry of this.#entries.values()) {
+      clearTimeout(entry.leaving);
+      entry.conversation.stop();
     }
-    this.#rooms.clear();
+    this.#entries.clear();
   }
 
-  #roomOf(id: string): Room {
-    let room = this.#rooms.get(id);
-    if (room === undefined) {
+  #entryOf(id: string): Entry {
+    let entry = this.#entries.get(id);
+    if (entry === undefined) {
       const conversation = new FollowedConversation(id, this.#environment(), () => {});
-      room = { conversation, holders: 0, leaving: undefined };
-      this.#rooms.set(id, room);
-      this.#leaveLater(id, room);
+      entry = { conversation, holders: 0, leaving: undefined };
+      this.#entries.set(id, entry);
+      this.#leaveLater(id, entry);
     }
-    return room;
+    return entry;
   }
 
-  #leaveLater(id: string, room: Room): void {
-    clearTimeout(room.leaving);
-    room.leaving = setTimeout(() => {
+  #leaveLater(id: string, entry: Entry): void {
+    clearTimeout(entry.leaving);
+    entry.leaving = setTimeout(() => {
       // Pending messages get their outcome first.
-      if (room.conversation.isBusy) this.#leaveLater(id, room);
+      if (entry.conversation.isBusy) this.#leaveLater(id, entry);
       else {
-        this.#rooms.delete(id);
-        room.conversation.stop();
+        this.#entries.delete(id);
+        entry.conversation.stop();
       }
     }, this.#environment().pace.lingerMs);
   }
