@@ -2,7 +2,7 @@
 import { readdirSync } from "node:fs";
 import { cpus } from "node:os";
 import { parseArgs } from "node:util";
-import { writeSection } from "../scripts/proof-page.mjs";
+import { replaceSection, writeSection } from "../scripts/proof-page.mjs";
 import { formatTable } from "./format-table.mjs";
 import { measureCase } from "./measure-case.mjs";
 import { binariesOf, runOnVersions, sideBySide } from "./node-versions.mjs";
@@ -15,7 +15,7 @@ const usage = `Usage: node bench/run.mjs [options]
   --quick              fewer and shorter rounds: a first look, with more noise
   --node <version>     run on this Node and on that one ("22", "24.21.0" or a path), and print both side by side;
                        may be repeated
-  --page               write what comes out into docs/proof.md, a section for each scenario
+  --page               write what comes out into docs/proof.md, a section for each scenario (scale: docs/scale.md)
   --json               print one JSON document instead of tables
   --list               print the scenarios and end
   --help               print this text and end`;
@@ -90,15 +90,13 @@ async function compareVersions(args, { log, say }) {
   return failures.length > 0 ? 1 : 0;
 }
 
-function keepOnPage({ name, title }, lines, quick) {
+function keepOnPage({ name, title, page }, lines, quick) {
   // The first line contains the name and the title, which the section's heading contains as well.
   const text = lines.slice(1).join("\n").trim();
-  writeSection(
-    `bench:${name}`,
-    `Bench: ${title}`,
-    `npm run bench -- --only ${name}${quick ? " --quick" : ""} --page`,
-    ["```", text, "```"],
-  );
+  const command = `npm run bench -- --only ${name}${quick ? " --quick" : ""} --page`;
+  const figures = ["```", text, "```"];
+  if (page === undefined) writeSection(`bench:${name}`, `Bench: ${title}`, command, figures);
+  else replaceSection(page, `bench:${name}`, command, figures);
 }
 
 async function runScenario(scenario, { quick, log, say }) {

@@ -41,6 +41,20 @@ export function writeSection(id, title, command, lines) {
   return page;
 }
 
+/** Replaces the figures between the markers of that name in a page that is otherwise written by hand. */
+export function replaceSection(file, id, command, lines) {
+  const path = join(root, file);
+  const text = readFileSync(path, "utf8");
+  const marked = new RegExp(`(<!-- proof:${id} -->\\n)[\\s\\S]*?(<!-- /proof:${id} -->)`);
+  if (!marked.test(text)) throw new Error(`${file} has no markers for the figures of ${id}`);
+  const body = `\`${command}\` · ${today()} · ${machine()}\n\n${lines.join("\n").trim()}\n\n`;
+  writeFileSync(
+    path,
+    text.replace(marked, (_, opening, closing) => `${opening}${body}${closing}`),
+  );
+  return path;
+}
+
 /** Formats a Markdown table. */
 export function markdownTable(columns, rows) {
   const line = (cells) => `| ${cells.map((cell) => String(cell).replaceAll("|", "\\|")).join(" | ")} |`;

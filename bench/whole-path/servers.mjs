@@ -116,13 +116,13 @@ export async function parley({ upstream, store: place, runningTurns = 1_000, own
   return { url: server.url, secrets };
 }
 
-async function openStore({ url, folder }) {
+async function openStore({ url, folder, shards }) {
   if (folder !== undefined) {
     const { openPglite } = await import("@parley/store/pglite");
     return openPglite({ folder });
   }
-  const { openPostgres } = await import("@parley/store/postgres");
-  const { store, wake } = openPostgres({ url });
+  const { openPostgres, openShards } = await import("@parley/store/postgres");
+  const { store, wake } = shards === undefined ? openPostgres({ url }) : openShards({ shards });
   await store.migrate();
   return { store, wake };
 }

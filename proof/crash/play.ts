@@ -248,10 +248,7 @@ async function checkSettings(cluster: Cluster, talker: Talker): Promise<Finding[
   for (const { conversationId: id, name, value } of talker.settings.values()) {
     const { url } = await cluster.nodes.reach();
     const place = { url, patienceMs };
-    const is: Readonly<Record<string, unknown>> =
-      name === "title"
-        ? { ...(await call(place, "GET /conversations/:id/title", { params: { id } })) }
-        : { ...(await call(place, "GET /conversations/:id/reasoning-effort", { params: { id } })) };
+    const is = await call(place, `GET /conversations/:id/${name}`, { params: { id } });
     if (!Object.values(is).includes(value)) {
       findings.push({
         kind: "lost",

@@ -42,15 +42,18 @@ async function stopInTheMiddle(talker: Talker): Promise<void> {
   await talker.stop();
   await talker.untilSealed(message);
   await talker.setEffort("low");
+  await talker.setPinned(true);
   await talker.rest();
 }
 
 /** A compaction with a message that waits for it, and a fork that continues by itself. */
 async function compactAndFork(talker: Talker): Promise<void> {
+  await talker.setTemporary(true);
   const compaction = talker.compact();
   await talker.untilActive(compaction);
   await talker.enqueue("talk");
   await compaction;
+  await talker.setTemporary(false);
   await talker.rest();
   const forked = await talker.fork("retry");
   await talker.untilSealed(forked);

@@ -20,8 +20,8 @@ type Way = "chat" | "page" | "queue" | "steer" | "fork";
 /** A setting that was sent: the last acknowledged one counts. */
 export interface ToldSetting {
   readonly conversationId: string;
-  readonly name: "title" | "reasoning-effort";
-  readonly value: string;
+  readonly name: "title" | "reasoning-effort" | "pinned" | "temporary";
+  readonly value: string | boolean;
 }
 
 /** A message on its way: `done` rejects if it is refused. */
@@ -211,6 +211,22 @@ export class Talker {
       call(place, "PUT /conversations/:id/reasoning-effort", { params, body: { reasoningEffort: value } }),
     );
     this.settings.set("effort", { conversationId: this.conversationId, name: "reasoning-effort", value });
+  }
+
+  async setPinned(value: boolean): Promise<void> {
+    const params = { id: this.conversationId };
+    await this.#insist("pinned", (place) =>
+      call(place, "PUT /conversations/:id/pinned", { params, body: { pinned: value } }),
+    );
+    this.settings.set("pinned", { conversationId: this.conversationId, name: "pinned", value });
+  }
+
+  async setTemporary(value: boolean): Promise<void> {
+    const params = { id: this.conversationId };
+    await this.#insist("temporary", (place) =>
+      call(place, "PUT /conversations/:id/temporary", { params, body: { temporary: value } }),
+    );
+    this.settings.set("temporary", { conversationId: this.conversationId, name: "temporary", value });
   }
 
   async stop(): Promise<void> {

@@ -76,6 +76,7 @@ export const outline = [
     items: [
       ["Proof", "proof"],
       ["Replay matrix", "replay-matrix"],
+      ["Scale", "scale"],
       ["Measurements", "measurements"],
     ],
   },
