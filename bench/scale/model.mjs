@@ -47,7 +47,7 @@ export function createModel({ idle, idleOnThree, short, long, thin }) {
   };
 }
 
-/** How people talk: a message every two minutes, and an answer that takes eight seconds. */
+/** Habits of people: a message every two minutes, and an answer that takes eight seconds. */
 export const habit = { everySeconds: 120, deltas: 400, answerSeconds: 8 };
 
 /** Planned use: of the core of a node, and of the cores of a database server. */
