@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import type { GrantInfo, PendingRequest, RespondResponse } from "@parley/wire";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { keepPicture } from "./keep-picture.js";
@@ -93,6 +94,26 @@ describe("verbs that decide what turns wait for", { timeout: 60_000 }, () => {
     const tools = await place.ok(["tools"]);
     expect(tools).toMatch(/demo_errand +builtin +as it decides/);
     expect(tools).toMatch(/ask_user +builtin/);
+  });
+
+  it("run --queue waits for the turn that runs, and then prints the answer of its own", async () => {
+    const { requestId, conversationId } = await one("ask me before you water the plants");
+    const refused = await place.parley(["run", "--in", conversationId, "What is 6 * 7?"]);
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("--queue") as unknown });
+    const asking = place.start(["run", "--in", conversationId, "--queue", "What is 6 * 7?"]);
+    asking.stdin?.end();
+    const said = { stdout: "", stderr: "" };
+    for (const name of ["stdout", "stderr"] as const)
+      asking[name]?.setEncoding("utf8").on("data", (text: string) => {
+        said[name] += text;
+      });
+    const closed = once(asking, "close");
+    while (!said.stderr.includes("Waits in")) await once(asking.stderr ?? asking, "data");
+    expect(said.stdout).toBe("");
+    await place.ok(["approve", requestId]);
+    expect(await closed).toEqual([0, null]);
+    expect(said.stdout).toContain("42");
+    expect(said.stdout).not.toContain("water the plants");
   });
 
   it("run denies without a terminal and says so; all allows; ask needs one", async () => {

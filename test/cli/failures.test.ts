@@ -39,6 +39,7 @@ describe("a call that makes no sense", { timeout: 60_000 }, () => {
   it("shows help with examples, without opening anything", async () => {
     const help = await place.ok(["run", "--help"]);
     expect(help).toMatch(/Examples:[\s\S]*git diff \| parley run/);
+    for (const flag of ["--url", "--store", "--owner", "--config", "--quiet"]) expect(help).toContain(flag);
     expect(await place.ok([])).toContain("Exit codes: 0 done; 1 failed; 2");
     expect(place.has(".parley")).toBe(false);
   });

@@ -46,6 +46,8 @@ describe("the server as a process", { timeout: 120_000 }, () => {
 
   it("takes a key that was recovered on its store after all others were lost", async () => {
     const server = await place.serve();
+    const none = await place.parley(["keys", "recover"]);
+    expect([none.code, none.stderr]).toEqual([1, expect.stringContaining("There is no key in")]);
     await place.ok(["keys", "create"]);
     const without = await place.parley(["ls"]);
     expect([without.code, without.stderr]).toEqual([

@@ -197,7 +197,9 @@ export function describeVerbs(way: "against a server" | "without a server"): voi
       if (preview === undefined) return;
       expect(preview.messagesSummarized).toBe(messagesSummarized);
       expect(await place.ok(["show", id])).toMatch(/≡ Summary of entries 1 to \d+/);
+      expect(await place.ok(["show", id])).not.toContain("undone");
       await place.ok(["compact", id, "--undo"]);
+      expect(await place.ok(["show", id])).toMatch(/≡ Summary of entries 1 to \d+, undone since/);
     });
 
     it("fork: shares the log up to a place, and may begin with a message", async () => {

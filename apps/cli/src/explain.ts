@@ -43,8 +43,8 @@ const advices: Partial<Record<ErrorCode, string>> = {
   rate_limited: "Wait as long as it says, or a moment, and try again.",
   forbidden: "Use a key with the scope that is named; `parley keys ls` shows what each may do.",
   turn_active:
-    "`parley send --queue` has it wait for the next turn, `parley send --steer` reaches this one, `parley stop` ends it. " +
-    "If it waits for somebody, `parley pending` shows what for.",
+    "With --queue, `run` and `send` wait for the next turn; with --steer the message joins this one; `parley stop` ends it. " +
+    "If the turn waits for an approval or an answer, `parley pending` shows which.",
   queue_full: "Take something out with `parley queue rm`, or wait for the turn to end.",
   conversation_not_found: "`parley ls` shows what there is.",
   model_unavailable: "`parley models` shows what there is.",

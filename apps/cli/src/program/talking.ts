@@ -31,6 +31,10 @@ const file = () =>
     .argParser(collect)
     .default([]);
 
+const queue = () => new Option("--queue", "if a turn runs, wait for the next one");
+
+const steer = () => new Option("--steer", "if a turn runs, reach it at its next step");
+
 const temporary = () =>
   new Option(
     "--temporary",
@@ -70,6 +74,8 @@ export function addTalking(program: Command, act: Act): void {
     .addOption(file())
     .option("-c, --continue", "in the newest conversation")
     .option("--in <conversation>", "in this conversation")
+    .addOption(queue())
+    .addOption(steer())
     .addOption(temporary())
     .addOption(model())
     .addOption(effort())
@@ -86,6 +92,7 @@ export function addTalking(program: Command, act: Act): void {
         'parley run "What is (3 + 4) * 12?"',
         "git diff | parley run Review this change",
         'parley run -c "And in French?"',
+        'parley run -c --queue "And when that is done?"',
         "parley run -f notes.md Summarise > summary.md",
         'parley run -f photo.png -f report.pdf "Does the picture fit the report?"',
         "parley run --json Hello | jq -r .text",
@@ -103,8 +110,8 @@ export function addTalking(program: Command, act: Act): void {
     .description("send a message and come back at once")
     .addArgument(conversation())
     .argument("[text...]", "the message; or pipe it in")
-    .option("--queue", "if a turn runs, wait for the next one")
-    .option("--steer", "if a turn runs, reach it at its next step")
+    .addOption(queue())
+    .addOption(steer())
     .addOption(file())
     .option("--wait", "wait for the answer and print it")
     .addOption(approve())

@@ -1,5 +1,5 @@
 import type { ApiKeyInfo, KeyScope } from "@parley/wire";
-import { usageError } from "../../cli-error.js";
+import { CliError, usageError } from "../../cli-error.js";
 import { resolveAmong } from "../../resolve-id.js";
 import { ago } from "../../terminal/figures.js";
 import { table } from "../../terminal/table.js";
@@ -22,7 +22,7 @@ export async function createKey(options: CreateKeyOptions, context: VerbContext)
   const client = await context.client();
   const before = await client.request("GET /keys");
   const isFirst = before.keys.length === 0;
-  // Without an administrator among the keys, nobody could make a second one.
+  // A first key without the scope admin could not make a second one.
   const given = (scopes ?? (isFirst ? known : ["read", "write"])) as KeyScope[];
   const made = await client.request("POST /keys", { body: { owner: context.globals.owner, scopes: given } });
   if (options.json) return io.json(made);
@@ -50,6 +50,12 @@ export async function recoverKey(options: { readonly json?: boolean }, context: 
     );
   }
   const { client, place } = await context.connect({ direct: true });
+  // A wrong path or address leads to an empty store, whose key opens nothing.
+  if ((await client.request("GET /keys")).keys.length === 0) {
+    throw new CliError(`There is no key in ${place}, so none was lost.`, {
+      advice: "Name the store of the server with --store. `parley keys create` makes a first key.",
+    });
+  }
   const made = await client.request("POST /keys", { body: { owner: globals.owner, scopes: [...known] } });
   if (options.json) return io.json(made);
   io.line(made.secret);

@@ -14,8 +14,9 @@ import { createAnswerPrinter } from "./answer-printer.js";
 import { readPrompt } from "./read-prompt.js";
 import { readSchema } from "./read-schema.js";
 import { turnEvents } from "./turn-events.js";
+import { type BusyOptions, ifBusyOf, waitInQueue } from "./wait-in-queue.js";
 
-export interface RunOptions {
+export interface RunOptions extends BusyOptions {
   readonly file?: readonly string[];
   readonly continue?: boolean;
   readonly in?: string;
@@ -39,6 +40,7 @@ export async function run(
 ): Promise<number> {
   const { io } = context;
   const mode = approveMode(options.approve);
+  const ifBusy = ifBusyOf(options);
   const files = await sortFiles(options.file ?? []);
   const message = await readPrompt({
     words,
@@ -52,7 +54,7 @@ export async function run(
   const conversationId = await chosenConversation(client, options);
   const { effort, model } = options;
   await noteEffort(io, client, { effort, model, conversationId });
-  const request: SendMessageRequest = {
+  const request = {
     conversationId,
     messageId: randomUUID(),
     message,
@@ -62,7 +64,9 @@ export async function run(
     instructions: options.instructions,
     temporary: options.temporary,
     output,
-  };
+  } satisfies SendMessageRequest;
+  if (ifBusy !== "reject" && !(await waitInQueue(client, { ...request, ifBusy }, context)))
+    return exitCodes.interrupted;
   const fold = new AnswerFold();
   const printer = createAnswerPrinter(io, options);
   const interrupt = stopOnInterrupt(client, fold, context);

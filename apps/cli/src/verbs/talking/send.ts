@@ -8,11 +8,10 @@ import { settleInputs } from "../../input/settle-inputs.js";
 import { resolveConversation } from "../../resolve-id.js";
 import type { VerbContext } from "../../verb-context.js";
 import { readPrompt } from "./read-prompt.js";
+import { type BusyOptions, ifBusyOf } from "./wait-in-queue.js";
 import { waitUntilIdle, waitWhileRunning } from "./wait-until-idle.js";
 
-export interface SendOptions {
-  readonly queue?: boolean;
-  readonly steer?: boolean;
+export interface SendOptions extends BusyOptions {
   readonly model?: string;
   readonly effort?: ReasoningEffort;
   readonly messageId?: string;
@@ -30,7 +29,7 @@ export async function send(
   context: VerbContext,
 ): Promise<number> {
   const { io, signal } = context;
-  if (options.queue && options.steer) throw usageError("--queue and --steer exclude each other.");
+  const ifBusy = ifBusyOf(options);
   if (options.approve !== undefined && !options.wait)
     throw usageError("--approve is for a turn that is waited for.", "Add --wait.");
   const mode = approveMode(options.approve);
@@ -53,7 +52,7 @@ export async function send(
       messageId: options.messageId ?? randomUUID(),
       message: text,
       ...(uploads.length > 0 ? { parts: fileParts(uploads) } : {}),
-      ifBusy: options.steer ? "steer" : options.queue ? "queue" : "reject",
+      ifBusy,
       model,
       reasoningEffort: effort,
     },
@@ -63,7 +62,7 @@ export async function send(
   else if (receipt.outcome === "queued")
     io.note(`Waits in ${id}${options.steer ? ", for the running turn" : ", for the next turn"}.`);
   else {
-    // Nobody else can look into a folder that this process has open.
+    // No other process can open a folder that this process has open.
     const locked = connected.via === "here" && connected.config?.store.kind === "folder";
     io.note(`A turn has begun in ${id}.${locked ? "" : ` Follow it: parley tail -f ${id}`}`);
   }
