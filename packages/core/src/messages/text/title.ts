@@ -1,10 +1,14 @@
 import { type ConversationMessage, textOf } from "../message.js";
+import { withoutMarks } from "./markdown-marks.js";
 
 const titleCharacters = 80;
+/** Characters of a text that are read for its title: some of them are marks or white space. */
+const readCharacters = 2_000;
 
-/** Makes a title of a text: on one line, shortened. */
+/** Makes a title of a text: on one line, without the marks of markdown, shortened. */
 export function titleFrom(text: string): string {
-  const line = text.trim().replace(/\s+/gu, " ");
+  const beginning = text.trimStart().slice(0, readCharacters);
+  const line = onOneLine(withoutMarks(beginning, -1).text) || onOneLine(beginning);
   if (line.length <= titleCharacters) return line;
   const characters = Array.from(line.slice(0, titleCharacters * 4));
   if (characters.length <= titleCharacters) return line;
@@ -12,6 +16,10 @@ export function titleFrom(text: string): string {
     .slice(0, titleCharacters - 1)
     .join("")
     .trimEnd()}…`;
+}
+
+function onOneLine(text: string): string {
+  return text.trim().replace(/\s+/gu, " ");
 }
 
 /**

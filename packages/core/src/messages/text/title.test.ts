@@ -1,0 +1,39 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { titleFrom, titleOf } from "./title.js";
+
+describe("a title that is made of a text", () => {
+  it.each([
+    ["Hello there", "Hello there"],
+    ["  Two\n\nlines\tand  spaces ", "Two lines and spaces"],
+    ["Why do otters **swim**?", "Why do otters swim?"],
+    ["# Plan\n\n- one\n- [two](https://example.com)", "Plan one two"],
+    ["Call `parley ls` please", "Call parley ls please"],
+    ["2 * 3 * 4 and snake_case_name", "2 * 3 * 4 and snake_case_name"],
+    ["***", "***"],
+    ["", ""],
+    [`${" ".repeat(3_000)}late`, "late"],
+  ])("%j becomes %j", (text, title) => {
+    expect(titleFrom(text)).toBe(title);
+  });
+
+  it("has at most 80 characters, on one line, and is the same again", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "grapheme", maxLength: 400 }), (text) => {
+        const title = titleFrom(text);
+        expect(Array.from(title).length).toBeLessThanOrEqual(80);
+        expect(title).not.toMatch(/[\r\n\t]/);
+        expect(title === "").toBe(text.trim() === "");
+      }),
+    );
+  });
+
+  it("is that of the first message of a user", () => {
+    expect(
+      titleOf([
+        { role: "system", content: [{ type: "text", text: "Be brief" }] },
+        { role: "user", content: [{ type: "text", text: "*Which* day is it?" }] },
+      ]),
+    ).toBe("Which day is it?");
+  });
+});
