@@ -14,6 +14,7 @@ export {
   type MoveOwnerProgress,
   moveOwner,
 } from "../shards/moving/move-owner.js";
+export { type NumberedShardsOptions, numberedShards } from "../shards/numbered-shards.js";
 export { type OpenedShards, type OpenShardsOptions, openShards } from "../shards/open-shards.js";
 export type { Shard, ShardOptions, ShardServer } from "../shards/shard.js";
 export type { ShardMap } from "../shards/shard-map.js";

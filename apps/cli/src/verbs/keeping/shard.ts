@@ -41,7 +41,7 @@ export async function addShard(name: string, options: ShardOptions, context: Ver
     if (shard === undefined) {
       throw usageError(
         `There is no shard ${name} in the configuration.`,
-        `Add { name: "${name}", url: "postgres://..." } behind the others in store.shards.`,
+        `Add { name: "${name}", url: "postgres://..." } behind the others in store.shards, or raise store.schemas.`,
       );
     }
     const number = set.numberOf(shard);
@@ -102,10 +102,10 @@ export async function checkShards(options: ShardOptions, context: VerbContext): 
 
 async function withShards(context: VerbContext, work: (set: ShardSet) => Promise<void>): Promise<void> {
   const { store } = await loadConfig({ flags: context.globals });
-  if (store.kind !== "postgres" || store.shards === undefined) {
+  if (store.kind !== "postgres" || (store.shards ?? store.schemas) === undefined) {
     throw usageError(
       "The store is not divided into shards.",
-      "Name them in the configuration: store.shards, with the present store as the first one.",
+      "Name them in the configuration: store.shards with the present store as the first one, or store.schemas.",
     );
   }
   const opened = await openStore(store);
