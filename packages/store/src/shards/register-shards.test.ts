@@ -91,7 +91,9 @@ describeOnPostgres(
       const { store } = await opened(numberedShards({ url, schemas: 2 }));
       const refusal = { retryable: false, details: { reason: "wrong_shards" } };
       await expect(whole.heartbeat("node-1", 60_000)).rejects.toMatchObject(refusal);
-      await expect(whole.forOwner("someone").create({ id: "c", settings: {} })).rejects.toMatchObject(refusal);
+      await expect(whole.forOwner("someone").create({ id: "c", settings: {} })).rejects.toMatchObject(
+        refusal,
+      );
       await expect(whole.check()).rejects.toMatchObject(refusal);
       expect(await store.absentNodes()).toEqual([]);
       await store.heartbeat("node-2", 60_000);
@@ -140,7 +142,9 @@ describeOnPostgres(
       // One that had rows once, and has none.
       await two.database.query({ text: "DELETE FROM parley.shard" });
       await expect(opened(shards)).rejects.toMatchObject({
-        message: expect.stringContaining("configured for the shard s2 is empty, but this shard exists since earlier"),
+        message: expect.stringContaining(
+          "configured for the shard s2 is empty, but this shard exists since earlier",
+        ),
         details: { reason: "wrong_shards" },
       });
     });

@@ -3,20 +3,13 @@ import { ParleyError } from "@parley/core/errors";
 import type { Connection, Database, StatementValue } from "../database.js";
 import { originalText } from "../stored-text.js";
 import { distributeSchema } from "./citus.js";
+import { type ListedShard, listShards } from "./listed-shards.js";
 import type { Shard } from "./shard.js";
 import { firstNumber, mostShards } from "./shard-numbers.js";
 import { dividedStore } from "./undivided.js";
 
 /** Sequences whose numbers are unique in the whole installation. */
 const sequences = ["log_number", "blob_number"] as const;
-
-/** A shard as the home shard lists it. */
-interface ListedShard {
-  readonly name: string;
-  readonly number: number;
-  readonly home: string;
-  readonly state: "joining" | "open" | "closed";
-}
 
 /**
  * Registers the shards with each other, and returns the number of each. The home shard lists all of them. Each one
@@ -69,23 +62,7 @@ async function join(home: Shard, shard: Shard, listed: ListedShard): Promise<voi
   });
 }
 
-/** Lists the shards that a schema knows. */
-async function listShards(database: Pick<Database, "query">): Promise<ListedShard[]> {
-  const rows = await database.query({
-    text: "SELECT name, number, home, state FROM parley.shard ORDER BY number",
-  });
-  return rows.map(({ name, number, home, state }) => ({
-    name: String(name),
-    number: Number(number),
-    home: String(home),
-    state: String(state) as ListedShard["state"],
-  }));
-}
-
-async function addShard(
-  connection: Connection,
-  { name, number, home, state }: ListedShard,
-): Promise<void> {
+async function addShard(connection: Connection, { name, number, home, state }: ListedShard): Promise<void> {
   const values: StatementValue[] = [name, number, home, state];
   await connection.query({
     text: "INSERT INTO parley.shard (name, number, home, state) VALUES ($1, $2, $3, $4)",
