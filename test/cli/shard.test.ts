@@ -28,6 +28,8 @@ describeOnPostgres(
       writeFileSync(join(folder, "whole.json"), JSON.stringify({ store: { url: first } }));
       const divided = { url: first, schema: "divided", schemas: 3 };
       writeFileSync(join(folder, "divided.json"), JSON.stringify({ store: divided }));
+      const { schemas: _, ...undivided } = divided;
+      writeFileSync(join(folder, "undivided.json"), JSON.stringify({ store: undivided }));
     });
     afterAll(async () => {
       await Promise.all(databases.map((database) => database.drop()));
@@ -82,6 +84,21 @@ describeOnPostgres(
       expect(said.join("\n")).toMatch(/first +parley .* yes +keys and map/);
       await checkShards({}, context());
       expect(said).toEqual(["Every owner is in one shard, and no move has left anything behind."]);
+    });
+
+    it("says that a store without its shards is divided, and that nodes run on one that is to be divided", async () => {
+      const storeOf = async (file: string) =>
+        (await loadConfig({ flags: { config: join(folder, file) } })).store;
+      await expect(openStore(await storeOf("whole.json"))).rejects.toMatchObject({
+        message: expect.stringContaining("The store is divided into shards"),
+      });
+      const running = await openStore(await storeOf("undivided.json"));
+      await running.store.heartbeat("node-1", 60_000);
+      await expect(listShards({}, context("divided.json"))).rejects.toMatchObject({
+        message: expect.stringContaining("nodes run on it: node-1. Stop them all"),
+      });
+      await running.store.retire("node-1");
+      await running.close();
     });
 
     it("moves all owners of one of several schemas, and says when it can be removed", async () => {

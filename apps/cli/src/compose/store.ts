@@ -159,7 +159,7 @@ export function describeEngine({ engine, reason }: ChosenEngine): string {
 /** A server with which no word was exchanged: which one, why, and what to check. Any other failure speaks for itself. */
 function unreachable(error: unknown, url: string): CliError | undefined {
   if (!isParleyError(error) || error.code !== "store_unavailable") return undefined;
-  if (error.details?.sqlState !== undefined) return undefined;
+  if ((error.details?.sqlState ?? error.details?.reason) !== undefined) return undefined;
   const { cause } = error;
   const code: unknown = typeof cause === "object" && cause !== null ? Reflect.get(cause, "code") : undefined;
   const why = typeof code === "string" && /^E[A-Z_]+$/.test(code) ? ` (${code})` : "";
