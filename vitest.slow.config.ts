@@ -6,7 +6,7 @@ import { shared, slowInPackages } from "./vitest.config.js";
 export default mergeConfig(shared, {
   test: {
     include: ["test/slow/**/*.test.ts", ...slowInPackages],
-    globalSetup: ["test/harness/global-setup.ts"],
+    globalSetup: ["test/harness/global-setup.ts", "test/slow/citus-setup.ts"],
     maxWorkers: availableParallelism() + 1,
   },
 });

@@ -9,6 +9,7 @@ import { Random } from "../test/kill/random.js";
 import { tablesIn } from "../test/kill/tables.js";
 import { long, recordResult, seed } from "./record-result.js";
 import { attackApprovals } from "./security/approvals.js";
+import { lookEverywhere } from "./security/careless-shards.js";
 import { huntOnCommandLine } from "./security/command-line.js";
 import { attackConnections, huntStoredSecrets } from "./security/connections.js";
 import { openEvilProvider } from "./security/evil-provider.js";
@@ -20,6 +21,7 @@ import { collectSpans, huntLeaks, indiscreetTool } from "./security/leaks.js";
 import { Area } from "./security/ledger.js";
 import { chatter, passLimits, passRates, tightLimits } from "./security/limits.js";
 import { attackWithLogins, examineCookie, floodLogins, forgetful } from "./security/logins.js";
+import { attackOldPlace } from "./security/old-place.js";
 import { attackByHttp, moveIn } from "./security/owners.js";
 import {
   attackByListening,
@@ -110,26 +112,45 @@ describe("nothing gets in, and nothing gets out", () => {
         const databases = [await postgres.createDatabase(), await postgres.createDatabase()];
         const [first = "", second = ""] = databases.map(({ url }) => url);
         const secrets = newSecrets();
-        const target = await openTarget({
-          shards: [
-            { name: "a", url: first },
-            { name: "b", url: first, schema: "parley_b" },
-            { name: "c", url: second },
-          ],
-        });
+        const shards = [
+          { name: "a", url: first },
+          { name: "b", url: first, schema: "parley_b" },
+          { name: "c", url: second },
+        ];
+        const name = "another owner's conversations, across shards";
+        const oldPlace = "an owner that has moved, in its old place";
         try {
-          const house = await moveIn(target, "ann", secrets);
-          const overShards = area("another owner's conversations, across shards");
-          // As many as it takes to have some in each shard: which ones is decided by a hash.
-          for (const thiefName of ["bob", "bea", "bert", "babs", "brad", "beth"]) {
-            const own = `${thiefName}-own`;
-            await target.runtime.forOwner(thiefName).create({ id: own, title: "mine" });
-            const thief = { key: await target.key(thiefName), ownConversation: own };
-            await attackByHttp(target, house, thief, overShards, secrets);
+          const target = await openTarget({ shards });
+          try {
+            const house = await moveIn(target, "ann", secrets);
+            const overShards = area(name);
+            // As many as it takes to have some in each shard: which ones is decided by a hash.
+            for (const thiefName of ["bob", "bea", "bert", "babs", "brad", "beth"]) {
+              const own = `${thiefName}-own`;
+              await target.runtime.forOwner(thiefName).create({ id: own, title: "mine" });
+              const thief = { key: await target.key(thiefName), ownConversation: own };
+              await attackByHttp(target, house, thief, overShards, secrets);
+            }
+            overShards.searched("the log", secrets.findIn(target.logs.join("")));
+          } finally {
+            await target.close();
           }
-          overShards.searched("the log", secrets.findIn(target.logs.join("")));
+          const careless = await openTarget({ shards, weakenShards: lookEverywhere });
+          try {
+            const house = await moveIn(careless, "amy", secrets);
+            await careless.runtime.forOwner("bill").create({ id: "bill-own", title: "mine" });
+            const thief = { key: await careless.key("bill"), ownConversation: "bill-own" };
+            const weak = new Area("weak");
+            await attackByHttp(careless, { ...house, ids: house.ids.slice(0, 2) }, thief, weak, secrets);
+            noticed.set(name, weak.accepted.length + weak.leaks.length);
+          } finally {
+            await careless.close();
+          }
+          await attackOldPlace(area(oldPlace), shards, true);
+          const weak = new Area("weak");
+          await attackOldPlace(weak, shards, false);
+          noticed.set(oldPlace, weak.accepted.length);
         } finally {
-          await target.close();
           await Promise.all(databases.map((database) => database.drop()));
         }
         planted += secrets.count;

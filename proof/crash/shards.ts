@@ -5,7 +5,7 @@ import type { PostgresServer, StandbyServer } from "../../test/harness/postgres-
 import { TcpProxy } from "../../test/harness/tcp-proxy.js";
 import { shortLease } from "../../test/kill/cluster.js";
 import { Random } from "../../test/kill/random.js";
-import { type ReadTables, tablesOf } from "../../test/kill/tables.js";
+import { tablesOf, tablesOfShards } from "../../test/kill/tables.js";
 import { deaths, type Share } from "./cases.js";
 import type { Case, Environment } from "./lane.js";
 import type { Trouble } from "./play.js";
@@ -83,7 +83,7 @@ export async function onShards(
       return {
         store: { shards },
         lease: shortLease,
-        readTables: tablesOfAll(shards),
+        readTables: tablesOfShards(shards),
         remove: async () => {},
       };
     },
@@ -124,18 +124,6 @@ export async function onShards(
       }
       for (const server of [...ended, ...(standby === undefined ? [] : [standby])]) await server.stop();
     },
-  };
-}
-
-/** The tables of all shards, as if they were one. */
-function tablesOfAll(shards: readonly ShardOptions[]): ReadTables {
-  return async (statements) => {
-    const results = statements.map((): Record<string, unknown>[] => []);
-    for (const { url, schema = "parley" } of shards) {
-      const own = statements.map((statement) => statement.replaceAll("parley.", `${schema}.`));
-      for (const [index, rows] of (await tablesOf(url)(own)).entries()) results[index]?.push(...rows);
-    }
-    return results;
   };
 }
 

@@ -17,7 +17,7 @@ import {
   serve,
 } from "@parley/server";
 import { openEmbedded } from "@parley/store/embedded";
-import { openShards, type ShardOptions } from "@parley/store/postgres";
+import { openShards, type ShardOptions, type ShardSet } from "@parley/store/postgres";
 import {
   createFaultyStore,
   createMemoryLogStore,
@@ -54,6 +54,8 @@ export interface TargetOptions {
   readonly instructions?: string;
   /** Replaces the keys and logins that the server sees. */
   readonly keys?: (keys: KeyStore) => KeyStore;
+  /** Replaces the store on shards. */
+  readonly weakenShards?: (store: LogStoreRoot, set: ShardSet) => LogStoreRoot;
   /** Replaces the runtime that the server serves. */
   readonly weaken?: (runtime: Runtime) => Runtime;
   /** Receives every event as an application's hook does, with the logger at hand. */
@@ -169,10 +171,11 @@ interface OpenedStore {
   closeStore(): Promise<void>;
 }
 
-async function openStore({ folder, shards }: TargetOptions): Promise<OpenedStore> {
+async function openStore({ folder, shards, weakenShards }: TargetOptions): Promise<OpenedStore> {
   if (shards !== undefined) {
-    const { store, wake } = openShards({ shards });
-    await store.migrate();
+    const { store: whole, wake, set } = openShards({ shards });
+    await whole.migrate();
+    const store = weakenShards?.(whole, set) ?? whole;
     const closeStore = async () => {
       await wake.close?.();
       await store.close();

@@ -26,6 +26,10 @@ describeOnPostgres(
       };
       writeFileSync(join(folder, "parley.config.json"), JSON.stringify({ store }));
       writeFileSync(join(folder, "whole.json"), JSON.stringify({ store: { url: first } }));
+      const divided = { url: first, schema: "divided", schemas: 3 };
+      writeFileSync(join(folder, "divided.json"), JSON.stringify({ store: divided }));
+      const { schemas: _, ...undivided } = divided;
+      writeFileSync(join(folder, "undivided.json"), JSON.stringify({ store: undivided }));
     });
     afterAll(async () => {
       await Promise.all(databases.map((database) => database.drop()));
@@ -73,13 +77,85 @@ describeOnPostgres(
       expect(said).toEqual([`The owner "alice" is in ${to} already.`]);
       await listShards({ json: true }, context());
       expect(said[0]).toMatchObject([
-        { name: "first", schema: "parley", isHome: true, owners: to === "first" ? 1 : 0 },
-        { name: "second", schema: "other", isHome: false, owners: to === "second" ? 1 : 0 },
+        { name: "first", schema: "parley", isHome: true, isOpen: true, owners: to === "first" ? 1 : 0 },
+        { name: "second", schema: "other", isHome: false, isOpen: true, owners: to === "second" ? 1 : 0 },
       ]);
       await listShards({}, context());
-      expect(said.join("\n")).toMatch(/first +parley .* keys and map/);
+      expect(said.join("\n")).toMatch(/first +parley .* yes +keys and map/);
       await checkShards({}, context());
       expect(said).toEqual(["Every owner is in one shard, and no move has left anything behind."]);
+    });
+
+    it("says that a store without its shards is divided, and that nodes run on one that is to be divided", async () => {
+      const storeOf = async (file: string) =>
+        (await loadConfig({ flags: { config: join(folder, file) } })).store;
+      await expect(openStore(await storeOf("whole.json"))).rejects.toMatchObject({
+        message: expect.stringContaining("The store is divided into shards"),
+      });
+      const running = await openStore(await storeOf("undivided.json"));
+      await running.store.heartbeat("node-1", 60_000);
+      await expect(listShards({}, context("divided.json"))).rejects.toMatchObject({
+        message: expect.stringContaining("nodes run on it: node-1. Stop them all"),
+      });
+      await running.store.retire("node-1");
+      await running.close();
+    });
+
+    it("moves all owners of one of several schemas, and says when it can be removed", async () => {
+      const config = await loadConfig({ flags: { config: join(folder, "divided.json") } });
+      const opened = await openStore(config.store);
+      const owners = Array.from({ length: 12 }, (_, index) => `owner-${index}`);
+      const leaving: string[] = [];
+      for (const owner of owners) {
+        await opened.store.forOwner(owner).create({ id: "c", settings: {} });
+        if ((await opened.shards?.map.find(owner))?.name === "s1") leaving.push(owner);
+      }
+      // One that cannot be moved, because another move of it has not ended.
+      const stuck = leaving.toSorted().at(-1) ?? "";
+      const arriving = (state: string) =>
+        opened.shards?.shards[2]?.database.query({
+          text: `INSERT INTO parley.shard_owner (owner, state, peer) VALUES ($1, $2, 's1')
+            ON CONFLICT (owner) DO UPDATE SET state = excluded.state`,
+          values: [stuck, state],
+        });
+      await arriving("arriving");
+      await expect(moveToShard("s1", "s0", { all: true }, context("divided.json"))).rejects.toMatchObject({
+        message: "1 owners of s1 were not moved.",
+      });
+      expect(said).toContain(`Moving "${stuck}", ${leaving.length} of ${leaving.length} owners.`);
+      expect(said.join("\n")).toContain(`"${stuck}": A move of this owner to s2 was begun`);
+      await arriving("gone");
+      await moveToShard("s1", "s0", { all: true, json: true }, context("divided.json"));
+      expect(said.at(-1)).toMatchObject({ from: "s1", to: "s0", owners: 1, failures: [], isRemovable: true });
+      await checkShards({ json: true }, context("divided.json"));
+      expect(said).toEqual([{ problems: [], removable: ["s1"] }]);
+      await checkShards({}, context("divided.json"));
+      expect(said.at(-1)).toMatch(/^The shard s1 is empty, and takes no new owners/);
+      await listShards({}, context("divided.json"));
+      expect(said.join("\n")).toMatch(/s1 +divided_1 +0 +0 +no/);
+      await addShard("s1", {}, context("divided.json"));
+      await listShards({}, context("divided.json"));
+      expect(said.join("\n")).toMatch(/s1 +divided_1 +0 +0 +yes/);
+      for (const owner of owners) expect(await opened.store.forOwner(owner).get("c")).not.toBeNull();
+      await opened.close();
+    });
+
+    it("moves a whole shard to another server on Citus only", async () => {
+      const toNode = "worker-2:5432";
+      await expect(moveToShard("s1", undefined, { toNode }, context("divided.json"))).rejects.toMatchObject({
+        message: expect.stringContaining("The server of the shard s1 has no Citus"),
+      });
+      for (const [to, options] of [
+        [undefined, {}],
+        [undefined, { all: true }],
+        ["s2", { toNode }],
+        [undefined, { toNode, all: true }],
+        [undefined, { toNode: "worker-2" }],
+      ] as const) {
+        await expect(moveToShard("s1", to, options, context("divided.json"))).rejects.toMatchObject({
+          exitCode: 2,
+        });
+      }
     });
 
     it("says so where the store has no shards", async () => {

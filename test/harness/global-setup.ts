@@ -6,6 +6,7 @@ import { type ChromiumSource, findChromium } from "./chromium-source.js";
 import { findPostgresBinaries, type PostgresBinaries } from "./postgres-binaries.js";
 import { type PostgresServers, startPostgresServers } from "./postgres-servers.js";
 import { postgresUser } from "./postgres-user.js";
+import { sayLoudly } from "./say-loudly.js";
 import { makeTemporaryFolder, type TemporaryFolder } from "./temporary-folder.js";
 
 declare module "vitest" {
@@ -53,11 +54,6 @@ export async function setup(project: TestProject): Promise<void> {
 export async function teardown(): Promise<void> {
   await postgres?.close();
   folder?.remove();
-}
-
-/** Prints one line, so that it cannot be missed and need not be searched for. */
-function sayLoudly(what: string, why: string[]): void {
-  console.error(`\n!!! ${what} (${why.join("; ")})\n`);
 }
 
 /** Returns a folder that the server's user can reach: a temporary folder below a closed home would not do. */

@@ -1,6 +1,5 @@
 import { tmpdir } from "node:os";
 import type { EmbeddedEngine } from "@parley/store/embedded";
-import { checkEventOrder } from "@parley/testing";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { describeOnOwnPostgres, describeOnPostgres, type SharedPostgres } from "../harness/postgres.js";
@@ -12,6 +11,7 @@ import { anyWork, type NamedPoint, namedPoints, say, steered } from "./points.js
 import { Random } from "./random.js";
 import type { KillPlan } from "./running-node.js";
 import { SharedCluster } from "./shared-cluster.js";
+import { survive, surviveAnything, takeOver } from "./survive.js";
 import { checkTables, tablesIn, tablesOf } from "./tables.js";
 
 /**
@@ -26,41 +26,11 @@ const caseMs = 60_000;
 const randomKills = Math.round((kills * 2) / 5);
 const embeddedKills = Math.round(kills / 5);
 const randomMs = caseMs + randomKills * 15_000;
-/** Number of deaths after which another conversation begins. */
-const deathsPerConversation = 20;
 
 function sharedClusterOn(postgres: SharedPostgres, name: string, random: Random): SharedCluster {
   return new SharedCluster(name, random, async () => {
     const { url, drop } = await postgres.createDatabase();
     return { store: { url }, readTables: tablesOf(url), remove: drop };
-  });
-}
-
-/** Kills the only node at a point and replaces it by another process. */
-function survive(shared: SharedCluster, { plan, work, ends, turnsBefore = 0 }: NamedPoint): Promise<void> {
-  return shared.use(async (cluster) => {
-    const node = await cluster.single();
-    for (let turn = 0; turn < turnsBefore; turn += 1) await cluster.nextTurn(node);
-    const message = await cluster.killAt(node, plan, work);
-    const next = await cluster.single();
-    await cluster.recover(next, node);
-    if (message !== undefined && ends !== undefined)
-      expect(ends).toContain(await cluster.reasonOf(next, message));
-    await cluster.nextTurn(next);
-  });
-}
-
-/** Kills the only node repeatedly, at any moment. */
-function surviveAnything(shared: SharedCluster, random: Random, times: number): Promise<void> {
-  return shared.use(async (cluster) => {
-    for (let death = 1; death <= times; death += 1) {
-      const node = await cluster.single();
-      if (death % deathsPerConversation === 0) await cluster.beginAnew(node);
-      await cluster.killAfter(node, random.between(0, 700), random.pick(anyWork));
-      const next = await cluster.single();
-      await cluster.recover(next, node);
-    }
-    await cluster.nextTurn(await cluster.single());
   });
 }
 
@@ -166,21 +136,7 @@ function pair(): void {
       for (const name of names) {
         it(
           `the other takes over when one dies ${name}, and its subscribers see the turn end`,
-          () =>
-            shared.use(async (cluster) => {
-              const { plan, work, ends } = points.get(name) as NamedPoint;
-              // The older one survives, and with it a reader that was never cut off.
-              const [other, victim] = await cluster.pair();
-              const reader = cluster.readEventsAt(other);
-              const message = await cluster.killAt(victim, plan, work);
-              cluster.moveViewers(other);
-              await cluster.recover(other, victim);
-              if (message !== undefined && ends !== undefined)
-                expect(ends).toContain(await cluster.reasonOf(other, message));
-              expect(reader.events.map(({ type }) => type)).toContain("turn-sealed");
-              expect(checkEventOrder(reader.events)).toEqual([]);
-              await cluster.nextTurn(other);
-            }),
+          () => takeOver(shared, points.get(name) as NamedPoint),
           caseMs,
         );
       }

@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import type { ShardOptions } from "@parley/store/postgres";
 import pg from "pg";
 
 /** Runs statements and returns the rows of each. */
@@ -70,6 +71,18 @@ export function tablesOf(url: string): ReadTables {
     } finally {
       await client.end();
     }
+  };
+}
+
+/** Reads the tables of all shards, as if they were one store. */
+export function tablesOfShards(shards: readonly ShardOptions[]): ReadTables {
+  return async (statements) => {
+    const results = statements.map((): Record<string, unknown>[] => []);
+    for (const { url, schema = "parley" } of shards) {
+      const own = statements.map((statement) => statement.replaceAll("parley.", `${schema}.`));
+      for (const [index, rows] of (await tablesOf(url)(own)).entries()) results[index]?.push(...rows);
+    }
+    return results;
   };
 }
 

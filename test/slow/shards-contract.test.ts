@@ -5,6 +5,7 @@ import type { OpenedShards } from "../../packages/store/src/shards/open-shards.j
 import {
   citusUrl,
   createCitusShards,
+  createNumberedShards,
   createTestShards,
   type TestShards,
 } from "../../packages/store/src/shards/shards.test-support.js";
@@ -42,13 +43,14 @@ function describeOnShards(name: string, body: (opened: () => Opened) => void): v
     });
   };
   describeOnPostgres(name, (postgres) => suite(() => createTestShards(postgres)), "preferred");
+  describeOnPostgres(
+    `${name}, in one database`,
+    (postgres) => suite(() => createNumberedShards(postgres)),
+    "preferred",
+  );
   describe.skipIf(citusUrl === undefined)(`${name}, on Citus`, () =>
     suite(() => createCitusShards(citusUrl ?? "")),
   );
-}
-
-if (citusUrl === undefined) {
-  console.error("\n!!! PARLEY_TEST_CITUS_URL is not set; the contracts on a Citus cluster are SKIPPED\n");
 }
 
 /** A process begins when it listens, and ends when it is cut off. */

@@ -50,6 +50,7 @@ import { deliveries, replayDeliveries } from "./operations/webhooks/deliveries.j
 import * as endpoints from "./operations/webhooks/endpoints.js";
 import { outboxStore } from "./operations/webhooks/outbox.js";
 import { refuseShard } from "./shards/register-shards.js";
+import { UndividedDatabase } from "./shards/undivided.js";
 import { createStoreContext, forOwners, type LogStoreOptions, type StoreContext } from "./store-context.js";
 import { storedText } from "./stored-text.js";
 
@@ -57,7 +58,8 @@ export type { LogStoreOptions };
 
 /** Opens the runtime's store on a database of either kind. `migrate` has to be called before anything else. */
 export function openLogStore(database: Database, options: LogStoreOptions = {}): LogStoreRoot {
-  const store = createStoreContext(database, options);
+  const whole = new UndividedDatabase(database);
+  const store = createStoreContext(options.isShard ? database : whole, options);
   const { schema } = store;
   const brief = { ...store, database: withBudget(store.database, "brief") };
   const long = { ...store, database: withBudget(store.database, "long") };
@@ -66,7 +68,7 @@ export function openLogStore(database: Database, options: LogStoreOptions = {}):
       await migrate(database, { schema, ...omitUndefined({ onProgress: options.onMigration }) });
       if (!store.isShard) await refuseShard(store.database);
     },
-    heartbeat: (node, ttlMs, presence) => heartbeat(brief, node, ttlMs, presence),
+    heartbeat: (node, ttlMs, presence) => whole.watch(heartbeat(brief, node, ttlMs, presence)),
     retire: (node, renewal) => retire(store, node, renewal),
     absentNodes: () => absentNodes(brief),
     claimExpired: (node, limit) => claimExpired(store, node, limit),

@@ -746,7 +746,7 @@ export const storeIdentity = parley.table("store_identity", {
 
 /**
  * The shards of an installation. The home shard, which has the number 0, lists all of them; any other one lists itself.
- * A store that is not sharded has no row.
+ * A row is never removed, so that neither its name nor its number is used again. A store that is not sharded has no row.
  */
 export const shard = parley.table("shard", {
   name: key("name").primaryKey(),
@@ -754,6 +754,13 @@ export const shard = parley.table("shard", {
   number: integer("number").notNull().unique(),
   /** Identifies the installation: `store_identity` of the home shard. */
   home: text("home").notNull(),
+  /**
+   * Used only in the home shard. `joining`: the schema of the shard does not name it yet. `closed`: no new owner is
+   * placed in it.
+   */
+  state: text("state", { enum: ["joining", "open", "closed"] })
+    .notNull()
+    .default("open"),
 });
 
 /** Used only in the home shard: the shard that an owner is in. */

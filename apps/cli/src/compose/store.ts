@@ -76,9 +76,10 @@ async function openDatabase(config: StoreConfig, options: OpenListener): Promise
       close: () => store.close(),
     };
   }
-  const { kind: _, s3: _s3, shards, ...settings } = config;
-  const { openPostgres, openShards } = await import("@parley/store/postgres");
+  const { kind: _, s3: _s3, shards: listed, schemas, ...settings } = config;
+  const { numberedShards, openPostgres, openShards } = await import("@parley/store/postgres");
   const onMigration = omitUndefined({ onMigration: options.onMigration });
+  const shards = listed ?? (schemas === undefined ? undefined : numberedShards({ ...settings, schemas }));
   const { store, wake, set } = withAddress(() =>
     shards === undefined
       ? { ...openPostgres({ ...settings, ...onMigration }), set: undefined }
@@ -93,7 +94,7 @@ async function openDatabase(config: StoreConfig, options: OpenListener): Promise
   } catch (error) {
     await close();
     // Of several servers the error itself names the shard, where it knows it.
-    if (shards !== undefined && shards.length > 1) throw error;
+    if (listed !== undefined && listed.length > 1) throw error;
     throw (
       lacking(error, config.url) ??
       pooled(error, config.url) ??
@@ -146,7 +147,7 @@ export function describeStore(config: StoreConfig): string {
     const short = relative(process.cwd(), config.folder);
     return `${short === "" || short.startsWith("..") ? config.folder : short} (embedded)`;
   }
-  const others = (config.shards?.length ?? 1) - 1;
+  const others = (config.shards?.length ?? config.schemas ?? 1) - 1;
   return `${redactedUrl(config.url)}${others > 0 ? ` and ${others} more ${others === 1 ? "shard" : "shards"}` : ""}`;
 }
 
@@ -158,7 +159,7 @@ export function describeEngine({ engine, reason }: ChosenEngine): string {
 /** A server with which no word was exchanged: which one, why, and what to check. Any other failure speaks for itself. */
 function unreachable(error: unknown, url: string): CliError | undefined {
   if (!isParleyError(error) || error.code !== "store_unavailable") return undefined;
-  if (error.details?.sqlState !== undefined) return undefined;
+  if ((error.details?.sqlState ?? error.details?.reason) !== undefined) return undefined;
   const { cause } = error;
   const code: unknown = typeof cause === "object" && cause !== null ? Reflect.get(cause, "code") : undefined;
   const why = typeof code === "string" && /^E[A-Z_]+$/.test(code) ? ` (${code})` : "";

@@ -282,12 +282,16 @@ const shard = z.strictObject({
   transactionPooler: z.boolean().optional(),
 });
 
+/** Most shards of an installation: each of them has its own range of numbers. */
+const mostShards = 4_096;
+
 const store = z
   .strictObject({
     s3: s3.optional(),
     folder: z.string().min(1).optional(),
     schema: schema.optional(),
-    shards: z.array(shard).min(1).optional(),
+    schemas: positive.max(mostShards).optional(),
+    shards: z.array(shard).min(1).max(mostShards).optional(),
     engine: z.enum(["postgres", "pglite"]).optional(),
     durable: z.boolean().optional(),
     url: secret.optional(),
@@ -312,6 +316,16 @@ const store = z
       shards === undefined ||
       [folder, engine, url, schema, listenUrl, transactionPooler].every((each) => each === undefined),
     "has `shards`: each of them has its own `url`, `schema`, `listenUrl` and `transactionPooler`; remove those beside them",
+  )
+  .refine(
+    ({ schemas, shards, folder, engine }) =>
+      schemas === undefined || [shards, folder, engine].every((each) => each === undefined),
+    "has `schemas`, a number of schemas of the server at `url`; remove `shards`, `folder` and `engine`",
+  )
+  .refine(
+    ({ schemas = 1, schema: name = "parley" }) =>
+      schemas === 1 || schema.safeParse(`${name}_${schemas - 1}`).success,
+    "has a `schema` whose name is too long to be followed by the numbers of `schemas`",
   );
 
 /** The schema of a configuration file. Everything is optional, and nothing else is allowed. */

@@ -27,6 +27,8 @@ export type StoreConfig = { readonly s3?: S3Options } & (
       /** With several shards: that of the first one. */
       readonly url: string;
       readonly shards?: readonly ShardOptions[];
+      /** Number of schemas that the database is divided into. */
+      readonly schemas?: number;
       readonly schema?: string;
       readonly listenUrl?: string | false;
       readonly maxConnections?: number;

@@ -164,6 +164,14 @@ describe("what wins", () => {
     expect((await load()).store).toEqual({ kind: "postgres", ...store });
   });
 
+  it("divides the database of a server, also one that the environment names", async () => {
+    json({ store: { url: "postgres://db/parley", schema: "chat", schemas: 8, maxConnections: 3 } });
+    const divided = { kind: "postgres", schema: "chat", schemas: 8 };
+    expect((await load()).store).toEqual({ ...divided, url: "postgres://db/parley", maxConnections: 3 });
+    const other = "postgres://other/parley";
+    expect((await load({ PARLEY_STORE: other })).store).toEqual({ ...divided, url: other });
+  });
+
   it("is a project's file over the user's, whose paths start from the working folder", async () => {
     mkdirSync(join(folder, "user", "parley"), { recursive: true });
     write("user/parley/config.json", JSON.stringify({ owner: "user", store: { folder: "logs" } }));
@@ -263,6 +271,22 @@ describe("a JSON file", () => {
   it("may not have both a folder and a server", async () => {
     json({ store: { folder: "a", url: "postgres://b/c" } });
     expect(await refusal()).toContain("store: has both `folder`");
+  });
+});
+
+describe("a number of schemas", () => {
+  const url = "postgres://b/c";
+  it.each([
+    ["store: has `schemas`", { schemas: 2, folder: "a" }],
+    ["store: has `schemas`", { schemas: 2, url, engine: "pglite" }],
+    ["store: has `schemas`", { schemas: 2, shards: [{ name: "a", url }] }],
+    ["store.schemas: needs `url`", { schemas: 2 }],
+    ["store.schemas: ", { url, schemas: 0 }],
+    ["4096", { url, schemas: 4_097 }],
+    ["store: has a `schema` whose name is too long", { url, schemas: 11, schema: "s".repeat(57) }],
+  ])("is refused with %s", async (message, store) => {
+    json({ store });
+    expect(await refusal()).toContain(message);
   });
 });
 

@@ -148,9 +148,10 @@ interface StoreContext {
 function storeOf(content: ConfigFile, { base, flags, env, workingFolder, fault }: StoreContext): StoreConfig {
   const override = flags.store ?? nonEmpty(env.PARLEY_STORE);
   const schema = omitUndefined({ schema: content.store?.schema });
+  const schemas = omitUndefined({ schemas: content.store?.schemas });
   const engine = omitUndefined({ engine: content.store?.engine });
   if (override !== undefined) {
-    if (isPostgresUrl(override)) return { kind: "postgres", url: override, ...schema };
+    if (isPostgresUrl(override)) return { kind: "postgres", url: override, ...schema, ...schemas };
     return {
       kind: "folder",
       folder: resolve(workingFolder, override),
@@ -181,6 +182,9 @@ function storeOf(content: ConfigFile, { base, flags, env, workingFolder, fault }
     return { kind: "postgres", url: shards[0]?.url ?? "", shards, ...limits };
   }
   if (store.url === undefined) {
+    if (store.schemas !== undefined) {
+      fault.add(["store", "schemas"], "needs `url` beside it: the address of the PostgreSQL server");
+    }
     return {
       kind: "folder",
       folder: store.folder === undefined ? defaultFolder(base, env) : resolve(base, store.folder),
@@ -198,6 +202,7 @@ function storeOf(content: ConfigFile, { base, flags, env, workingFolder, fault }
       fault,
     ),
     ...schema,
+    ...schemas,
     ...limits,
     ...only(store, "transactionPooler"),
   };

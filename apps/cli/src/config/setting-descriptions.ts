@@ -18,6 +18,8 @@ export const settingDescriptions: Readonly<Record<string, string>> = {
   "store.longStatementTimeoutMs": "The same for search, import, removal and the doctor. Default: 60000.",
   "store.answerGraceMs":
     "The wait beyond a statement's limit before its connection counts as dead. Default: 2000.",
+  "store.schemas":
+    "A number of schemas of the server at `url`, each of which has some of the owners: `parley`, `parley_1` and so on. It can grow, and never shrinks. Citus places them on the servers of its cluster.",
   "store.shards":
     "Schemas on one or several PostgreSQL servers, in place of `url`: each with `name`, `url` and, unless it is `parley`, `schema`, and with `listenUrl` and `transactionPooler` of its own. Each owner is in one of them. The first has the keys and the map of owners, and stays the first.",
   "store.s3":

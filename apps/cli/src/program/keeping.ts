@@ -5,6 +5,7 @@ import type { InitOptions } from "../verbs/keeping/init.js";
 import type { CreateKeyOptions } from "../verbs/keeping/keys.js";
 import type { MigrateOptions } from "../verbs/keeping/migrate.js";
 import type { ServeOptions } from "../verbs/keeping/serve.js";
+import type { MoveOptions } from "../verbs/keeping/shard.js";
 import { type Act, count, examples, type JsonOption, json, port } from "./arguments.js";
 
 /** Levels of the server's log, from the most lines to none. */
@@ -174,7 +175,7 @@ function addShards(program: Command, act: Act): void {
     .action(act(async (context, options: JsonOption) => (await verbs()).listShards(options, context)));
   shard
     .command("add")
-    .description("prepare one that was added to the configuration")
+    .description("prepare one that was added to the configuration, or let one take new owners again")
     .argument("<name>", "its name in store.shards")
     .addOption(json())
     .action(
@@ -184,18 +185,28 @@ function addShards(program: Command, act: Act): void {
     );
   shard
     .command("move")
-    .description("move an owner while it is used; again: end a move that did not end")
-    .argument("<owner>", "whose conversations")
-    .argument("<shard>", "where to; where it is already: undo a move that did not end")
+    .description("move an owner, or all of a shard, while it is used; again: end a move that did not end")
+    .argument("<owner>", "whose conversations; with --all and --to-node: a shard")
+    .argument("[shard]", "where to; where it is already: undo a move that did not end")
+    .option("--all", "all owners of the shard that is named first")
+    .option("--to-node <host:port>", "on Citus: a whole shard, to another server of the cluster")
     .addOption(json())
+    .addHelpText(
+      "after",
+      examples(
+        "parley shard move alice second",
+        "parley shard move --all third second",
+        "parley shard move third --to-node worker-2:5432",
+      ),
+    )
     .action(
-      act(async (context, owner: string, to: string, options: JsonOption) =>
-        (await verbs()).moveToShard(owner, to, options, context),
+      act(async (context, what: string, to: string | undefined, options: MoveOptions) =>
+        (await verbs()).moveToShard(what, to, options, context),
       ),
     );
   shard
     .command("check")
-    .description("look for moves that did not end, and for rows that they left")
+    .description("look for moves that did not end, for rows that they left, and for empty shards")
     .addOption(json())
     .action(act(async (context, options: JsonOption) => (await verbs()).checkShards(options, context)));
   shard.addHelpText(

@@ -1,5 +1,5 @@
 import { ParleyError } from "@parley/core/errors";
-import { type Connection, type Database, withBudget } from "../database.js";
+import { type Connection, type Database, type Statement, withBudget } from "../database.js";
 import { checkSchemaName, defaultSchema, inSchema, schemaText } from "../in-schema.js";
 import { carryOver, firstOlderMigration, prepareCarryOver } from "./carry-over.js";
 import { type Migration, type MigrationProgress, readMigrations } from "./migrations.js";
@@ -23,13 +23,15 @@ const lockKey = 7_275_539_421;
 const carriedOver = "carried_over";
 
 /**
- * A statement that rewrites a table takes longer the larger the table is, and a process that waits for the lock waits
- * for all of them: the limits of ordinary work do not apply here. A process that froze in the middle still gives way,
- * only later.
+ * Lifts the limits of ordinary work in a transaction. A statement that rewrites a table takes longer the larger the
+ * table is, and a process that waits for the lock waits for all of them. A process that froze in the middle still gives
+ * way, only later.
  */
-const unlimited = `SELECT set_config(name, CASE name WHEN 'idle_in_transaction_session_timeout' THEN '60s' ELSE '0' END, true)
+export const unlimited: Statement = {
+  text: `SELECT set_config(name, CASE name WHEN 'idle_in_transaction_session_timeout' THEN '60s' ELSE '0' END, true)
 FROM pg_settings
-WHERE name IN ('statement_timeout', 'lock_timeout', 'transaction_timeout', 'idle_in_transaction_session_timeout')`;
+WHERE name IN ('statement_timeout', 'lock_timeout', 'transaction_timeout', 'idle_in_transaction_session_timeout')`,
+};
 
 /**
  * Migrates the schema. A process that comes meanwhile waits for the lock and finds nothing left to do. A database that
@@ -88,7 +90,7 @@ function locked<T>(
 ): Promise<T> {
   return database
     .transaction(async (connection) => {
-      await connection.query({ text: unlimited });
+      await connection.query(unlimited);
       await connection.query({ text: `SELECT 1 FROM (SELECT pg_advisory_xact_lock(${lockKey})) AS locked` });
       return work(connection);
     })

@@ -67,7 +67,14 @@ function* nodesOf(plan: PlanNode): Generator<PlanNode> {
 }
 
 /** Tables with a handful of rows at any time: reading all of them is the best plan. */
-const small = new Set(["node", "conversation_change", "conversation_notice", "pg_locks", "pg_database"]);
+const small = new Set([
+  "node",
+  "shard",
+  "conversation_change",
+  "conversation_notice",
+  "pg_locks",
+  "pg_database",
+]);
 
 const owner = "ada";
 const big = "big";

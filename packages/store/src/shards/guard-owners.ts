@@ -4,12 +4,17 @@ import type { Connection, Database, ResultRow, Statement } from "../database.js"
 /** Reason of a refusal because the owner is not in this shard, or is being moved. */
 const reason = "owner_moved";
 
-/** The guard divides by zero to refuse: its batch ends there, and is rolled back. No other statement does that. */
+/** Guards divide by zero to refuse: their batch ends there, and is rolled back. No other statement does that. */
 const refusal = "22012";
 
 /** Returns true if the shard refused a call because the owner is in another one, or is being moved. */
 export function isMoved(error: unknown): error is ParleyError {
   return isParleyError(error) && error.details?.reason === reason;
+}
+
+/** Returns true if a statement that guards others refused them. */
+export function isRefusal(error: unknown): error is ParleyError {
+  return isParleyError(error) && error.details?.sqlState === refusal;
 }
 
 /** Returns the condition that an owner is in this shard and not being moved. Sweeps over all owners skip the others. */
@@ -76,7 +81,7 @@ async function refusing<Result>(answer: Promise<Result>): Promise<Result> {
   try {
     return await answer;
   } catch (error) {
-    if (!isParleyError(error) || error.details?.sqlState !== refusal) throw error;
+    if (!isRefusal(error)) throw error;
     throw ownerMoved(error);
   }
 }

@@ -1,8 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { ParleyError } from "@parley/core/errors";
 import type { Connection, Database, StatementValue } from "../database.js";
+import { originalText } from "../stored-text.js";
+import { distributeSchema } from "./citus.js";
+import { type ListedShard, listShards } from "./listed-shards.js";
 import type { Shard } from "./shard.js";
 import { firstNumber, mostShards } from "./shard-numbers.js";
+import { dividedStore } from "./undivided.js";
 
 /** Sequences whose numbers are unique in the whole installation. */
 const sequences = ["log_number", "blob_number"] as const;
@@ -10,58 +14,82 @@ const sequences = ["log_number", "blob_number"] as const;
 /**
  * Registers the shards with each other, and returns the number of each. The home shard lists all of them. Each one
  * holds its own name and the id of the installation, so a schema that belongs to another installation, or an address
- * under a wrong name, is refused before anything is written to it.
+ * under a wrong name, is refused before anything is written to it. So is a schema that has lost its rows: a shard that
+ * was registered once always knows its name.
  *
- * A store that had one schema becomes the home shard: its owners stay where they are.
+ * A store that had one schema becomes the home shard: its owners stay where they are. On Citus, each new schema is
+ * distributed.
  */
 export async function registerShards(
   home: Shard,
   shards: readonly Shard[],
 ): Promise<ReadonlyMap<string, number>> {
   const id = await home.store.identity(randomUUID());
-  const numbers = await home.database.transaction(async (connection) => {
+  const known = await home.database.transaction(async (connection) => {
     await connection.query({ text: "LOCK TABLE parley.shard IN EXCLUSIVE MODE" });
     const listed = await listShards(connection);
     const first = listed.find(({ number }) => number === 0);
     if (listed.length > 0 && first?.name !== home.name) throw wrongHome(home, first?.name);
-    const known = new Map(listed.map(({ name, number }) => [name, number]));
+    if (first === undefined) await refuseRunningNodes(connection);
+    const all = new Map(listed.map((shard) => [shard.name, shard]));
     for (const { name } of [home, ...shards]) {
-      if (known.has(name)) continue;
-      const number = known.size;
+      if (all.has(name)) continue;
+      const number = Math.max(-1, ...[...all.values()].map((shard) => shard.number)) + 1;
       if (number >= mostShards) throw refusal(`There can be ${mostShards} shards at most`);
-      known.set(name, number);
-      await addShard(connection, { name, number, home: id });
+      const added: ListedShard = { name, number, home: id, state: "joining" };
+      all.set(name, added);
+      await addShard(connection, added);
     }
     if (first === undefined) await keepOwners(connection, home.name);
-    return known;
+    return all;
   });
   for (const shard of shards) {
-    if (shard.name !== home.name) await introduce(shard, { number: numbers.get(shard.name) ?? 0, home: id });
+    const listed = known.get(shard.name);
+    if (listed !== undefined) await join(home, shard, listed);
   }
-  return numbers;
+  return new Map([...known].map(([name, { number }]) => [name, number]));
 }
 
-/** Lists the shards that a schema knows. */
-async function listShards(
-  database: Pick<Database, "query">,
-): Promise<{ name: string; number: number; home: string }[]> {
-  const rows = await database.query({ text: "SELECT name, number, home FROM parley.shard ORDER BY number" });
-  return rows.map(({ name, number, home }) => ({
-    name: String(name),
-    number: Number(number),
-    home: String(home),
-  }));
+/** Completes the registration of a shard, if it has not been completed, and checks that its schema is the right one. */
+async function join(home: Shard, shard: Shard, listed: ListedShard): Promise<void> {
+  const isJoining = listed.state === "joining";
+  if (isJoining) await distributeSchema(shard);
+  if (shard.name !== home.name) await introduce(shard, listed);
+  if (!isJoining) return;
+  await home.database.query({
+    text: "UPDATE parley.shard SET state = 'open' WHERE name = $1 AND state = 'joining'",
+    values: [shard.name],
+  });
 }
 
-async function addShard(
-  connection: Connection,
-  { name, number, home }: { readonly name: string; readonly number: number; readonly home: string },
-): Promise<void> {
-  const values: StatementValue[] = [name, number, home];
+async function addShard(connection: Connection, { name, number, home, state }: ListedShard): Promise<void> {
+  const values: StatementValue[] = [name, number, home, state];
   await connection.query({
-    text: "INSERT INTO parley.shard (name, number, home) VALUES ($1, $2, $3)",
+    text: "INSERT INTO parley.shard (name, number, home, state) VALUES ($1, $2, $3, $4)",
     values,
   });
+}
+
+/**
+ * Refuses to divide a store on which nodes run: each of them began before the store had shards, and would write owners
+ * where the map does not name them. The lock makes a heartbeat wait, which then finds the shards and fails.
+ */
+async function refuseRunningNodes(connection: Connection): Promise<void> {
+  await connection.query({ text: "LOCK TABLE parley.node IN SHARE MODE" });
+  const running = await connection.query({
+    text: `SELECT id, ceil(date_part('epoch', until - statement_timestamp()))::int4 AS seconds
+      FROM parley.node WHERE until > statement_timestamp() ORDER BY id`,
+  });
+  if (running.length === 0) return;
+  const names = running.slice(0, 5).map(({ id }) => originalText(String(id)));
+  if (running.length > names.length) names.push(`and ${running.length - names.length} more`);
+  const seconds = Math.max(...running.map((node) => Number(node.seconds)));
+  throw new ParleyError(
+    "store_unavailable",
+    `The store is not divided into shards yet, and nodes run on it: ${names.join(", ")}. Stop them all, and try again. ` +
+      `Nodes that were killed count for ${seconds} more seconds`,
+    { retryable: false, details: { reason: "nodes_running" } },
+  );
 }
 
 /** Assigns the owners that a store had before it became the home shard. */
@@ -87,10 +115,8 @@ async function keepOwners(connection: Connection, name: string): Promise<void> {
   });
 }
 
-async function introduce(
-  shard: Shard,
-  { number, home }: { readonly number: number; readonly home: string },
-): Promise<void> {
+/** Writes the name of a new shard into its schema, or checks the name that is there. */
+async function introduce(shard: Shard, { number, home, state }: ListedShard): Promise<void> {
   await shard.database.transaction(async (connection) => {
     await connection.query({ text: "LOCK TABLE parley.shard IN EXCLUSIVE MODE" });
     const [self, other] = await listShards(connection);
@@ -102,6 +128,12 @@ async function introduce(
           : `The schema ${shard.schema} configured for the shard ${shard.name} belongs to another installation. Choose another schema`,
       );
     }
+    if (state !== "joining") {
+      throw refusal(
+        `The schema ${shard.schema} configured for the shard ${shard.name} is empty, but this shard exists since earlier. ` +
+          "Correct its address or restore its database. A new shard needs a new name",
+      );
+    }
     const [used] = await connection.query({ text: "SELECT 1 AS used FROM parley.conversation LIMIT 1" });
     if (used !== undefined) {
       throw refusal(
@@ -109,7 +141,7 @@ async function introduce(
           "Choose an empty schema, or list that store first in store.shards",
       );
     }
-    await addShard(connection, { name: shard.name, number, home });
+    await addShard(connection, { name: shard.name, number, home, state: "open" });
     for (const sequence of sequences) {
       await connection.query({
         text: `SELECT setval('parley.${sequence}', $1::int8)::float8 AS moved`,
@@ -136,6 +168,5 @@ function refusal(message: string): ParleyError {
 /** Refuses a shard that is opened as if it were the whole store. */
 export async function refuseShard(database: Database): Promise<void> {
   const [listed] = await listShards(database);
-  if (listed === undefined) return;
-  throw refusal("The store is divided into shards. Name all of them in store.shards, as the other nodes do");
+  if (listed !== undefined) throw dividedStore();
 }

@@ -78,20 +78,44 @@ export class ShardMap {
     return shard;
   }
 
-  /** Assigns a shard to an owner. Two processes that do so at once agree on the row that was first. */
+  /**
+   * Assigns an owner to one of the shards that take new ones. Two processes that do so at once agree on the row that was
+   * first. If the chosen shard is closed meanwhile, another one is chosen.
+   */
   async #place(owner: string): Promise<string> {
-    const names = [...this.#shards.keys()].toSorted();
-    const chosen = names[hashOf(owner) % names.length] ?? this.#home.name;
-    const [, [row] = []] = await this.#home.database.batch([
-      {
-        name: "place_owner",
-        text: "INSERT INTO parley.owner_shard (owner, shard) VALUES ($1, $2) ON CONFLICT (owner) DO NOTHING",
-        values: [owner, chosen],
-      },
-      placeOf(owner),
-    ]);
-    return String(row?.shard);
+    for (;;) {
+      const open = await this.#home.database.query(openOf([...this.#shards.keys()]));
+      const chosen = open[hashOf(owner) % open.length];
+      if (chosen === undefined) throw noOpenShard();
+      const [, [row] = []] = await this.#home.database.batch([
+        placement(owner, String(chosen.name)),
+        placeOf(owner),
+      ]);
+      if (row !== undefined) return String(row.shard);
+    }
   }
+}
+
+/** Selects those of the shards that take new owners. */
+function openOf(names: readonly string[]): Statement {
+  return {
+    name: "open_shards",
+    text: "SELECT name FROM parley.shard WHERE state = 'open' AND name = ANY ($1::text[]) ORDER BY name",
+    values: [names],
+  };
+}
+
+/** Assigns an owner to a shard, unless it has one, or the shard has been closed. */
+function placement(owner: string, shard: string): Statement {
+  return {
+    name: "place_owner",
+    text: `INSERT INTO parley.owner_shard (owner, shard)
+SELECT $1::text, place.name FROM (
+  SELECT name FROM parley.shard WHERE name = $2 AND state = 'open' FOR SHARE
+) AS place
+ON CONFLICT (owner) DO NOTHING`,
+    values: [owner, shard],
+  };
 }
 
 function placeOf(owner: string): Statement {
@@ -119,7 +143,15 @@ function hashOf(owner: string): number {
 export function unknownShard(name: string): ParleyError {
   return new ParleyError(
     "store_unavailable",
-    `The shard ${name} is not among those that are configured. Add it to store.shards`,
+    `The shard ${name} is not among those that are configured. Add it to store.shards, or raise store.schemas`,
     { retryable: false, details: { reason: "unknown_shard", shard: name } },
+  );
+}
+
+function noOpenShard(): ParleyError {
+  return new ParleyError(
+    "store_unavailable",
+    "No configured shard takes new owners. Let one take them: parley shard add <shard>",
+    { retryable: false, details: { reason: "no_open_shard" } },
   );
 }

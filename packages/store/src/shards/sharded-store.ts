@@ -14,7 +14,7 @@ import { isMoved } from "./guard-owners.js";
 import { mergeUsage } from "./merge-usage.js";
 import { ServerHeartbeats } from "./server-heartbeats.js";
 import type { Shard, ShardServer } from "./shard.js";
-import type { ShardMap } from "./shard-map.js";
+import { type ShardMap, unknownShard } from "./shard-map.js";
 import { shardOfNumber } from "./shard-numbers.js";
 
 /** The shards of an installation. */
@@ -26,6 +26,13 @@ export interface ShardSet {
   readonly map: ShardMap;
   /** Returns the number of a shard; undefined until it is registered. */
   numberOf(shard: Shard): number | undefined;
+}
+
+/** Returns the configured shard of this name. */
+export function shardNamed({ shards }: Pick<ShardSet, "shards">, name: string): Shard {
+  const found = shards.find((shard) => shard.name === name);
+  if (found === undefined) throw unknownShard(name);
+  return found;
 }
 
 type Method = (...args: readonly unknown[]) => Promise<unknown>;

@@ -1,11 +1,14 @@
 import { randomBytes } from "node:crypto";
 import pg from "pg";
 import type { SharedPostgres, TestDatabase } from "../../../../test/harness/postgres.js";
+import { numberedShards } from "./numbered-shards.js";
 import { type OpenedShards, type OpenShardsOptions, openShards } from "./open-shards.js";
+import type { ShardOptions } from "./shard.js";
 
-/** Two databases with two schemas each, as two servers would have them. */
+/** Four shards for tests. */
 export interface TestShards {
   readonly urls: readonly string[];
+  readonly shards: readonly ShardOptions[];
   open(options?: Partial<OpenShardsOptions>): OpenedShards;
   drop(): Promise<void>;
 }
@@ -13,32 +16,34 @@ export interface TestShards {
 /** Address of a Citus cluster's coordinator, if the machine has one. */
 export const citusUrl = process.env.PARLEY_TEST_CITUS_URL;
 
-/** Makes four schemas that Citus places on the servers of its cluster. */
+/** Divides a database of a Citus cluster into four schemas. Citus places them on its servers when they are opened. */
 export async function createCitusShards(url: string): Promise<TestShards> {
-  const prefix = `test_${randomBytes(4).toString("hex")}`;
-  const schemas = ["a", "b", "c", "d"].map((name) => ({ name, url, schema: `${prefix}_${name}` }));
-  const execute = async (text: (schema: string) => string) => {
-    const client = new pg.Client({ connectionString: url });
-    await client.connect();
-    try {
-      for (const { schema } of schemas) await client.query(text(schema));
-    } finally {
-      await client.end();
-    }
-  };
-  const first = openShards({ shards: schemas });
-  await first.store.migrate();
-  await first.wake.close?.();
-  await first.store.close();
-  await execute((schema) => `SELECT citus_schema_distribute('${schema}')`);
+  const schema = `test_${randomBytes(4).toString("hex")}`;
+  const shards = numberedShards({ url, schema, schemas: 4 });
   return {
     urls: [url],
-    open: (options) => openShards({ shards: schemas, ...options }),
-    drop: () => execute((schema) => `DROP SCHEMA IF EXISTS ${schema} CASCADE`),
+    shards,
+    open: (options) => openShards({ shards, ...options }),
+    async drop() {
+      const client = new pg.Client({ connectionString: url });
+      await client.connect();
+      try {
+        for (const { schema: each } of shards) await client.query(`DROP SCHEMA IF EXISTS ${each} CASCADE`);
+      } finally {
+        await client.end();
+      }
+    },
   };
 }
 
-/** Makes the databases of four shards. */
+/** Divides one database into four schemas. */
+export async function createNumberedShards(postgres: SharedPostgres): Promise<TestShards> {
+  const { url, drop } = await postgres.createDatabase();
+  const shards = numberedShards({ url, schemas: 4 });
+  return { urls: [url], shards, open: (options) => openShards({ shards, ...options }), drop };
+}
+
+/** Makes two databases with two schemas each, as two servers would have them. */
 export async function createTestShards(postgres: SharedPostgres): Promise<TestShards> {
   const databases: TestDatabase[] = [await postgres.createDatabase(), await postgres.createDatabase()];
   const [first = "", second = ""] = databases.map(({ url }) => url);
@@ -50,6 +55,7 @@ export async function createTestShards(postgres: SharedPostgres): Promise<TestSh
   ];
   return {
     urls: [first, second],
+    shards,
     open: (options) => openShards({ shards, ...options }),
     async drop() {
       await Promise.all(databases.map((database) => database.drop()));

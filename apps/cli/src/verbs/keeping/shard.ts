@@ -1,4 +1,4 @@
-import type { MoveOwnerProgress, ShardSet } from "@parley/store/postgres";
+import type { CitusNode, MoveOwnerProgress, ShardSet } from "@parley/store/postgres";
 import { CliError, usageError } from "../../cli-error.js";
 import { openStore } from "../../compose/store.js";
 import { loadConfig } from "../../config/load-config.js";
@@ -7,6 +7,12 @@ import type { VerbContext } from "../../verb-context.js";
 
 interface ShardOptions {
   readonly json?: boolean;
+}
+
+/** Options of a move. `all` and `toNode` move a whole shard. */
+export interface MoveOptions extends ShardOptions {
+  readonly all?: boolean;
+  readonly toNode?: string;
 }
 
 /** Lists the shards with the number of their owners. */
@@ -25,6 +31,7 @@ export async function listShards(options: ShardOptions, context: VerbContext): P
           { title: "schema", text: ({ schema }) => schema },
           { title: "owners", text: ({ owners }) => String(owners) },
           { title: "moving", text: ({ moving }) => String(moving) },
+          { title: "new owners", text: ({ isOpen }) => (isOpen ? "yes" : "no") },
           { title: "", text: ({ isHome }) => (isHome ? "keys and map" : "") },
         ],
         { columns: io.columns, paintTitle: (text) => style.bold(text) },
@@ -33,7 +40,10 @@ export async function listShards(options: ShardOptions, context: VerbContext): P
   });
 }
 
-/** Brings up the schema of a shard that was added to the configuration, and makes it known to the others. */
+/**
+ * Brings up the schema of a shard that was added to the configuration, and makes it known to the others. Opens a shard
+ * that was closed.
+ */
 export async function addShard(name: string, options: ShardOptions, context: VerbContext): Promise<void> {
   const { io } = context;
   await withShards(context, async (set) => {
@@ -41,9 +51,11 @@ export async function addShard(name: string, options: ShardOptions, context: Ver
     if (shard === undefined) {
       throw usageError(
         `There is no shard ${name} in the configuration.`,
-        `Add { name: "${name}", url: "postgres://..." } behind the others in store.shards.`,
+        `Add { name: "${name}", url: "postgres://..." } behind the others in store.shards, or raise store.schemas.`,
       );
     }
+    const { openShard } = await import("@parley/store/postgres");
+    await openShard(set, name);
     const number = set.numberOf(shard);
     if (options.json) return io.json({ name, schema: shard.schema, number });
     io.note(`The shard ${name} is ready, with the number ${number}. New owners come to it from now on.`);
@@ -51,8 +63,29 @@ export async function addShard(name: string, options: ShardOptions, context: Ver
   });
 }
 
-/** Moves an owner to another shard, or undoes a move that did not end. */
+/** Moves an owner to another shard, all owners of a shard, or on Citus a whole shard to another server. */
 export async function moveToShard(
+  what: string,
+  to: string | undefined,
+  options: MoveOptions,
+  context: VerbContext,
+): Promise<void> {
+  if (options.toNode !== undefined) {
+    if (options.all === true || to !== undefined) {
+      throw usageError(
+        "With --to-node, a shard is moved to a server: no other shard takes part.",
+        "Try: parley shard move second --to-node worker-2:5432",
+      );
+    }
+    return moveToNode(what, nodeOf(options.toNode), options, context);
+  }
+  if (to === undefined) {
+    throw usageError("The shard to move to is missing.", "Try: parley shard move alice second");
+  }
+  return options.all === true ? moveAll(what, to, options, context) : moveOne(what, to, options, context);
+}
+
+async function moveOne(
   owner: string,
   to: string,
   options: ShardOptions,
@@ -82,19 +115,83 @@ export async function moveToShard(
   });
 }
 
+/** Moves all owners of a shard. Fails if some of them are left in it. */
+async function moveAll(from: string, to: string, options: ShardOptions, context: VerbContext): Promise<void> {
+  const { io } = context;
+  await withShards(context, async (set) => {
+    const { findRemovableShards, moveOwners } = await import("@parley/store/postgres");
+    const moved = await moveOwners(set, {
+      from,
+      to,
+      signal: context.signal,
+      onOwner: ({ owner, number, of }) => io.note(`Moving "${owner}", ${number} of ${of} owners.`),
+    });
+    const isRemovable = (await findRemovableShards(set)).includes(from);
+    const { owners, rows, longestPauseMs, failures } = moved;
+    if (options.json) io.json({ ...moved, isRemovable });
+    else {
+      for (const { owner, message } of failures) io.line(`"${owner}": ${message}.`);
+      io.note(
+        `${owners} owners of ${from} are in ${to} now: ${rows} rows. None could not write for more than ${Math.ceil(longestPauseMs)} ms.`,
+      );
+      io.note(`No new owner comes to ${from}, until \`parley shard add ${from}\`.`);
+      if (isRemovable) io.note(removable(from));
+    }
+    if (failures.length > 0) {
+      throw new CliError(`${failures.length} owners of ${from} were not moved.`, {
+        advice: "Run the command again: it goes on with them.",
+      });
+    }
+  });
+}
+
+async function moveToNode(
+  name: string,
+  node: CitusNode,
+  options: ShardOptions,
+  context: VerbContext,
+): Promise<void> {
+  const { io } = context;
+  await withShards(context, async (set) => {
+    const { moveSchema, shardNamed } = await import("@parley/store/postgres");
+    const shard = shardNamed(set, name);
+    io.note(`Citus moves the schema ${shard.schema} to ${node.host}:${node.port}.`);
+    await moveSchema(shard, node);
+    if (options.json) return io.json({ name, schema: shard.schema, node });
+    io.note(`The shard ${name} is on ${node.host}:${node.port} now.`);
+  });
+}
+
+/** Reads a server's name and port. */
+function nodeOf(text: string): CitusNode {
+  const [, host, port] = /^(.+):(\d{1,5})$/.exec(text) ?? [];
+  if (host === undefined || port === undefined) {
+    throw usageError(
+      `--to-node ${text} is no server with a port.`,
+      "Name it as Citus does, which lists its servers in pg_dist_node: worker-2:5432",
+    );
+  }
+  return { host, port: Number(port) };
+}
+
+function removable(name: string): string {
+  return `The shard ${name} is empty, and takes no new owners: it can be removed from the configuration of all nodes.`;
+}
+
 /** Looks for what moves have left behind. Fails where there is something. */
 export async function checkShards(options: ShardOptions, context: VerbContext): Promise<void> {
   const { io } = context;
   await withShards(context, async (set) => {
-    const { checkShards: check } = await import("@parley/store/postgres");
-    const problems = await check(set);
-    if (options.json) io.json(problems);
+    const { checkShards: check, findRemovableShards } = await import("@parley/store/postgres");
+    const [problems, empty] = [await check(set), await findRemovableShards(set)];
+    if (options.json) io.json({ problems, removable: empty });
     else {
       for (const { owner, shard, problem, advice } of problems) {
         io.line(`${shard}: "${owner}": ${problem}. ${advice}.`);
       }
       if (problems.length === 0)
         io.note("Every owner is in one shard, and no move has left anything behind.");
+      for (const name of empty) io.note(removable(name));
     }
     if (problems.length > 0) throw new CliError(`${problems.length} problems were found.`);
   });
@@ -102,10 +199,10 @@ export async function checkShards(options: ShardOptions, context: VerbContext): 
 
 async function withShards(context: VerbContext, work: (set: ShardSet) => Promise<void>): Promise<void> {
   const { store } = await loadConfig({ flags: context.globals });
-  if (store.kind !== "postgres" || store.shards === undefined) {
+  if (store.kind !== "postgres" || (store.shards ?? store.schemas) === undefined) {
     throw usageError(
       "The store is not divided into shards.",
-      "Name them in the configuration: store.shards, with the present store as the first one.",
+      "Name them in the configuration: store.shards with the present store as the first one, or store.schemas.",
     );
   }
   const opened = await openStore(store);

@@ -1,17 +1,24 @@
 import type { StopRequest } from "@parley/core/ports";
 import type { ResultRow, Statement } from "../../database.js";
+import { undivided } from "../../shards/undivided.js";
 import type { StoreContext } from "../../store-context.js";
 import { originalText, storedText } from "../../stored-text.js";
 import { renewalOf } from "./presence.js";
 
-/** Renews the node's life, and returns its turns for which a stop was requested. */
+/**
+ * Renews the node's life, and returns its turns for which a stop was requested. Fails if the store has been divided into
+ * shards that this node does not know. That is checked behind the write, which waits while a store is being divided.
+ */
 export async function heartbeat(
   store: StoreContext,
   node: string,
   ttlMs: number,
   presence?: string,
 ): Promise<StopRequest[]> {
-  const [, stopping = []] = await store.database.batch(heartbeatStatements(node, ttlMs, presence));
+  const [, stopping = []] = await store.database.batch([
+    ...heartbeatStatements(node, ttlMs, presence),
+    ...(store.isShard ? [] : [undivided]),
+  ]);
   return stopping.map(stopRequestOf);
 }
 

@@ -1,8 +1,10 @@
 import { originalText } from "../../stored-text.js";
+import { listShards } from "../listed-shards.js";
 import type { Shard } from "../shard.js";
 import type { ShardSet } from "../sharded-store.js";
-import { countOwner } from "./copy-owner.js";
+import { countOwner, findLeftOwners } from "./copy-owner.js";
 import { placeOf } from "./move-owner.js";
+import { statesIn } from "./owner-state.js";
 import { readOwnerTables } from "./owner-tables.js";
 
 /** Number of owners in a shard. */
@@ -10,6 +12,8 @@ export interface ShardSummary {
   readonly name: string;
   readonly schema: string;
   readonly isHome: boolean;
+  /** False if no new owner is placed in it. */
+  readonly isOpen: boolean;
   readonly owners: number;
   /** Owners that are being moved, from here or to here. */
   readonly moving: number;
@@ -25,6 +29,8 @@ export interface ShardProblem {
 
 /** Counts the owners of each shard. */
 export async function summarizeShards({ home, shards }: ShardSet): Promise<ShardSummary[]> {
+  const listed = await listShards(home.database);
+  const open = listed.filter(({ state }) => state === "open").map((shard) => shard.name);
   return Promise.all(
     shards.map(async (shard) => {
       const [row] = await shard.database.query({
@@ -36,11 +42,40 @@ export async function summarizeShards({ home, shards }: ShardSet): Promise<Shard
         name,
         schema,
         isHome: shard === home,
+        isOpen: open.includes(name),
         owners: Number(row?.owners),
         moving: Number(row?.moving),
       };
     }),
   );
+}
+
+/**
+ * Finds the shards that can be removed from the configuration: they take no new owners, have none, and nothing in them
+ * waits to be removed elsewhere. The home shard is never one of them.
+ */
+export async function findRemovableShards({ home, shards }: ShardSet): Promise<string[]> {
+  const closed = (await listShards(home.database)).filter(({ state }) => state === "closed");
+  const candidates = shards.filter(
+    (shard) => shard !== home && closed.some(({ name }) => name === shard.name),
+  );
+  const names = await Promise.all(
+    candidates.map(async (shard) => {
+      const { name, database, schema } = shard;
+      const [mapped] = await home.database.query({
+        text: "SELECT 1 AS found FROM parley.owner_shard WHERE shard = $1 LIMIT 1",
+        values: [name],
+      });
+      const [used] = await database.query({
+        text: `SELECT 1 AS found WHERE EXISTS (SELECT FROM parley.shard_owner WHERE state <> 'gone')
+          OR EXISTS (SELECT FROM parley.removed_blob)`,
+      });
+      const place = placeOf(shard);
+      const left = await findLeftOwners(place, await readOwnerTables(place, schema));
+      return mapped === undefined && used === undefined && left.length === 0 ? [name] : [];
+    }),
+  );
+  return names.flat();
 }
 
 /** Finds moves that have not ended, rows in places that an owner has left, and gaps in the map. */
@@ -62,23 +97,21 @@ export async function checkShards(set: ShardSet): Promise<ShardProblem[]> {
 }
 
 async function checkShard(shard: Shard, places: ReadonlyMap<string, string>): Promise<ShardProblem[]> {
-  const { name, database } = shard;
-  const rows = await database.query({
-    text: "SELECT owner, state, peer FROM parley.shard_owner ORDER BY owner",
-  });
+  const { name } = shard;
   const place = placeOf(shard);
   const tables = await readOwnerTables(place, shard.schema);
+  const left = new Set(await findLeftOwners(place, tables));
   const problems: ShardProblem[] = [];
-  for (const { owner: stored, state, peer } of rows) {
-    const owner = originalText(String(stored));
-    const home = places.get(String(stored));
+  for (const { owner: stored, state, peer } of await statesIn(shard)) {
+    const owner = originalText(stored);
+    const home = places.get(stored);
     const add = (problem: string, advice: string) => problems.push({ owner, shard: name, problem, advice });
-    const finish = `Run \`parley shard move ${owner} ${String(peer)}\` again, or \`parley shard move ${owner} ${name}\` to undo it`;
+    const finish = `Run \`parley shard move ${owner} ${peer}\` again, or \`parley shard move ${owner} ${name}\` to undo it`;
     if (state === "leaving") add("a move from here has not ended, and the owner cannot write", finish);
     else if (state === "arriving") {
       add(
         "a move to here has not ended",
-        `Run \`parley shard move ${owner} ${name}\` again, or \`parley shard move ${owner} ${String(peer)}\` to undo it`,
+        `Run \`parley shard move ${owner} ${name}\` again, or \`parley shard move ${owner} ${peer}\` to undo it`,
       );
     } else if (state === "here" && home !== name) {
       add(
@@ -89,9 +122,10 @@ async function checkShard(shard: Shard, places: ReadonlyMap<string, string>): Pr
       );
     } else if (state === "gone") {
       if (home === name) add("the owner has left, but the map still names this shard", finish);
-      const left = await countOwner(place, tables, String(stored));
-      if (left > 0)
-        add(`${left} rows of an owner that has left`, `Run \`parley shard move ${owner} ${home ?? name}\``);
+      if (left.has(stored)) {
+        const rows = await countOwner(place, tables, stored);
+        add(`${rows} rows of an owner that has left`, `Run \`parley shard move ${owner} ${home ?? name}\``);
+      }
     }
   }
   return problems;

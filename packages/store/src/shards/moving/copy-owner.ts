@@ -113,6 +113,20 @@ export async function countOwner(
   return rows;
 }
 
+/** Finds the owners that have left a place of which it still has rows. */
+export async function findLeftOwners(place: OwnerPlace, tables: readonly OwnerTable[]): Promise<string[]> {
+  // The rows of its conversations and files are the last ones that are removed of an owner.
+  const own = tables.filter(({ columns }) => columns.some(({ name }) => name === "owner"));
+  const hasRows = own.map(
+    (table) => `EXISTS (SELECT FROM ${nameOf(place, table)} AS t WHERE t.owner = s.owner)`,
+  );
+  const rows = await place.query({
+    text: `SELECT s.owner FROM "${place.schema}".shard_owner AS s
+      WHERE s.state = 'gone' AND (${hasRows.join(" OR ")}) ORDER BY s.owner`,
+  });
+  return rows.map(({ owner }) => String(owner));
+}
+
 function nameOf({ schema }: OwnerPlace, { name }: OwnerTable): string {
   return `"${schema}"."${name}"`;
 }

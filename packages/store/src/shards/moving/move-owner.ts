@@ -2,8 +2,7 @@ import { ParleyError } from "@parley/core/errors";
 import { withBudget } from "../../database.js";
 import { storedText } from "../../stored-text.js";
 import type { Shard } from "../shard.js";
-import { unknownShard } from "../shard-map.js";
-import type { ShardSet } from "../sharded-store.js";
+import { type ShardSet, shardNamed } from "../sharded-store.js";
 import { copyOwner, type OwnerCopy, type OwnerPlace, removeOwner } from "./copy-owner.js";
 import { mapOf, type OwnerState, type OwnerStatus, setState, statusOf } from "./owner-state.js";
 import { type OwnerTable, readOwnerTables } from "./owner-tables.js";
@@ -250,12 +249,6 @@ async function readsEnded({ database }: Shard): Promise<void> {
     if (Number(row?.open) === 0) return;
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
-}
-
-function shardNamed({ shards }: ShardSet, name: string): Shard {
-  const found = shards.find((shard) => shard.name === name);
-  if (found === undefined) throw unknownShard(name);
-  return found;
 }
 
 function noOwner(owner: string): never {

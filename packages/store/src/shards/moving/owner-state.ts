@@ -19,6 +19,22 @@ export async function mapOf({ database }: Shard, owner: string): Promise<string 
   return row === undefined ? undefined : String(row.shard);
 }
 
+/** Reads the owners that a shard has or had, with their states, and the shards at the other side of their last move. */
+export async function statesIn({
+  database,
+}: Shard): Promise<
+  { readonly owner: string; readonly state: OwnerState; readonly peer: string | undefined }[]
+> {
+  const rows = await database.query({
+    text: "SELECT owner, state, peer FROM parley.shard_owner ORDER BY owner",
+  });
+  return rows.map(({ owner, state, peer }) => ({
+    owner: String(owner),
+    state: String(state) as OwnerState,
+    peer: peer === null ? undefined : String(peer),
+  }));
+}
+
 /** Reads the states of an owner in these shards. */
 export async function statusOf(shards: readonly Shard[], owner: string): Promise<OwnerStatus[]> {
   return Promise.all(

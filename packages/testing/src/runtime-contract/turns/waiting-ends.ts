@@ -40,7 +40,8 @@ export const waitingEndCases: RuntimeTopicCase[] = [
     async run(world) {
       const ran: string[] = [];
       const at = gate();
-      const expiresMs = world.isTimeReal ? 50 : 60_000;
+      // Long enough to be seen before it expires, on a busy machine too.
+      const expiresMs = world.isTimeReal ? 500 : 60_000;
       const node = await world.node({
         script: [asks, [toolCall("wait")], done],
         tools: [payment(ran), { name: "wait", execute: () => at.wait() }],

@@ -1,0 +1,1 @@
+ALTER TABLE "parley"."shard" ADD COLUMN "state" text DEFAULT 'open' NOT NULL;
