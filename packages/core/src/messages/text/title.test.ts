@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { ConversationMessage } from "../message.js";
 import { titleFrom, titleOf } from "./title.js";
 
 describe("a title that is made of a text", () => {
@@ -29,11 +30,14 @@ describe("a title that is made of a text", () => {
   });
 
   it("is that of the first message of a user", () => {
-    expect(
-      titleOf([
-        { role: "system", content: [{ type: "text", text: "Be brief" }] },
-        { role: "user", content: [{ type: "text", text: "*Which* day is it?" }] },
-      ]),
-    ).toBe("Which day is it?");
+    const message = (role: "system" | "user", text: string): ConversationMessage => ({
+      id: role,
+      conversationId: "c",
+      role,
+      content: [{ type: "text", text }],
+      createdAt: new Date(0),
+    });
+    const messages = [message("system", "Be brief"), message("user", "*Which* day is it?")];
+    expect(titleOf(messages)).toBe("Which day is it?");
   });
 });
