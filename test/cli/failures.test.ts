@@ -14,7 +14,7 @@ function expectClear(ended: Ended, code: number, ...parts: readonly (string | Re
   expect(ended.stderr).not.toMatch(/^\s+at /m);
 }
 
-describe("a call that makes no sense", { timeout: 60_000 }, () => {
+describe("a call with invalid arguments", { timeout: 60_000 }, () => {
   let place: Workplace;
   beforeAll(() => {
     place = new Workplace(undefined, { withStore: false });
