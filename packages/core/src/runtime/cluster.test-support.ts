@@ -126,7 +126,7 @@ export class Cluster {
   }
 
   #script({ messages }: ProviderCallParams): ScriptEntry[] {
-    const wait: ScriptAction = (stage) => stage.wait(this.stepper.wait());
+    const wait: ScriptAction = (context) => context.wait(this.stepper.wait());
     const isSummary = messages[0]?.role === "system";
     if (isSummary) return [wait, text(`Summary ${++this.#words}.`)];
     const plan = this.#plans[this.#calls++ % this.#plans.length];
