@@ -229,7 +229,7 @@ describePage("the page", quick, (site) => {
       };
       const isUnknown = async () => {
         await inspector.getByText("unknown of").waitFor();
-        await inspector.getByText("How much that is, the next answer tells.").waitFor();
+        await inspector.getByText("Its size is known after the next answer.").waitFor();
         await expect.poll(() => inHeader.innerText(), patience).toBe("\u2013");
         expect(await inspector.getByRole("list", { name: "What the context is made of" }).count()).toBe(0);
       };

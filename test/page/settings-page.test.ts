@@ -8,7 +8,7 @@ import { patience, phone, type Tab } from "./tab.js";
 const quick = {
   models: {
     demo: { kind: "demo", pace: "instant", slowStepMs: 0 },
-    // Nobody is asked there.
+    // No key is needed there.
     other: {
       kind: "compatible",
       baseUrl: "http://127.0.0.1:9/v1",
@@ -159,7 +159,7 @@ describePage("the settings", quick, (site) => {
     await entry.waitFor();
     expect(await findings(tab)).toEqual([]);
     await entry.getByRole("button", { name: /^Revoke the key/ }).click();
-    await entry.getByRole("button", { name: "Revoke for good" }).click();
+    await entry.getByRole("button", { name: "Revoke permanently" }).click();
     await entry.waitFor({ state: "detached" });
   });
 });

@@ -3,7 +3,7 @@ interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly responses: object }>>>>;
 }
 
-/** 405: a method outside the contract. 417 and 431: refused by Node's parser. 499: nobody is left to read it. */
+/** 405: a method outside the contract. 417 and 431: refused by Node's parser. 499: the client is gone. */
 const outside: readonly number[] = [405, 417, 431, 499];
 
 /**

@@ -192,7 +192,7 @@ function pooled(error: unknown, url: string): CliError | undefined {
   );
 }
 
-/** A server that lets nobody in with this address. */
+/** Explains why a PostgreSQL server refused the connection: database, user or password. */
 function refused(error: unknown, url: string): CliError | undefined {
   if (!isParleyError(error)) return undefined;
   const state = error.details?.sqlState;

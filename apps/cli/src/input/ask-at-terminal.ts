@@ -70,7 +70,7 @@ function areaOf(prompt: InputPrompt, screen: Screen, io: Io, count: number) {
   };
 }
 
-/** Resolves with the response to a request that somebody else gives; with undefined when nobody listens any more. */
+/** Resolves with the response that another client gives to a request; with undefined when the signal is aborted. */
 async function decisionElsewhere(
   client: ParleyClient,
   { conversationId, requestId }: PendingRequest,

@@ -14,7 +14,7 @@ export interface RequestViewOptions {
   readonly changed?: string | undefined;
 }
 
-const wishes: Readonly<Record<string, string>> = {
+const needs: Readonly<Record<string, string>> = {
   approval: "asks for approval",
   question: "asks you",
   "tool-output": "waits for its output from the caller",
@@ -47,8 +47,8 @@ export function viewRequest(request: PendingRequest, options: RequestViewOptions
     `since ${since === "just now" ? "now" : since.replace(/ ago$/, "")}`,
     ...(expiresAt === undefined ? [] : [`until ${moment(expiresAt)}`]),
   ];
-  const wish = wishes[kind] ?? `asks for ${escapeInvisible(kind)}`;
-  const head = `${style.bold(escapeInvisible(toolName))} ${style.yellow(wish)}`;
+  const need = needs[kind] ?? `asks for ${escapeInvisible(kind)}`;
+  const head = `${style.bold(escapeInvisible(toolName))} ${style.yellow(need)}`;
   const isQuestion = kind === "question";
   const why = foldData(reason === "" ? [] : reason.split("\n").map(escapeInvisible), {
     columns: columns - 2,

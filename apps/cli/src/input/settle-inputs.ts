@@ -85,7 +85,7 @@ async function decide(
   const isAllowed = mode === "all" && kind === "approval";
   const response: RespondRequest = isAllowed
     ? { decision: "allow", argumentsHash }
-    : { decision: "deny", note: "nobody could be asked" };
+    : { decision: "deny", note: "no approver is available" };
   const said = await respond(client, request, response);
   sayDecision(request, isAllowed ? said : `${said}. ${advices[kind] ?? ""}`, io);
   return "decided";

@@ -184,7 +184,7 @@ function addShards(program: Command, act: Act): void {
     .action(act(async (context, options: JsonOption) => (await verbs()).listShards(options, context)));
   shard
     .command("add")
-    .description("prepare a shard that was added to the configuration")
+    .description("prepare one that was added to the configuration")
     .argument("<name>", "its name in store.shards")
     .addOption(json())
     .action(
@@ -194,9 +194,9 @@ function addShards(program: Command, act: Act): void {
     );
   shard
     .command("move")
-    .description("move an owner to another shard while it is in use; run again to finish an interrupted move")
-    .argument("<owner>", "owner of the conversations to move")
-    .argument("<shard>", "shard to move to; the owner's own shard undoes an interrupted move")
+    .description("move an owner while it is used; again: end a move that did not end")
+    .argument("<owner>", "whose conversations")
+    .argument("<shard>", "where to; where it is already: undo a move that did not end")
     .addOption(json())
     .action(
       act(async (context, owner: string, to: string, options: JsonOption) =>
@@ -205,7 +205,7 @@ function addShards(program: Command, act: Act): void {
     );
   shard
     .command("check")
-    .description("find interrupted moves, and rows that they left behind")
+    .description("look for moves that did not end, and for rows that they left")
     .addOption(json())
     .action(act(async (context, options: JsonOption) => (await verbs()).checkShards(options, context)));
   shard.addHelpText(

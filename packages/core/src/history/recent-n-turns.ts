@@ -7,7 +7,7 @@ export interface RecentNTurnsHistoryBuilderOptions {
 }
 
 /**
- * Shows the model a number of turns before the new messages, or fewer if the request's budget has no room for them.
+ * Shows the model a number of turns before the new messages, or fewer if they do not fit the request's budget.
  * The new messages are left out of what the store returns, by id, and appended. A summary replaces what it covers and
  * does not count as a turn.
  */

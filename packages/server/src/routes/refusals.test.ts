@@ -127,7 +127,7 @@ describe("another owner's conversation", () => {
     expect((await server.call("GET", "/conversations/c1/export", { key: anns })).text).toBe(before);
   });
 
-  it("keeps nobody from an id: what makes a conversation answers as for an id that nobody has used", async () => {
+  it("reserves no id: what makes a conversation answers as for an id that is unused", async () => {
     await start();
     const anns = await annsConversation();
     const bobs = await server.key("bob", ["admin"]);

@@ -178,7 +178,7 @@ describe("the lines of an export", () => {
       }),
     ],
     ["an undone chunk that is no summary", 2, /undone/, withLine(1, { undone: true })],
-    ["a turn that nobody sealed", 6, /t2.*open/, withLine(4, { turnId: "t2" })],
+    ["a turn that was not sealed", 6, /t2.*open/, withLine(4, { turnId: "t2" })],
     ["a turn torn apart", 6, /torn/, withLine(2, { turnId: undefined })],
     [
       "a turn without chunks",

@@ -248,7 +248,7 @@ describe("how an answer ends", () => {
     expect(resultOf(fold(answer([text("a")], { stopReason })).said).finishReason).toBe(finishReason);
   });
 
-  it("is an overflow where the window had no room for any answer", () => {
+  it("is an overflow where no answer fitted the window", () => {
     const { said } = fold(answer([], { stopReason: "model_context_window_exceeded" }));
     expect(said.at(-1)).toMatchObject({ type: "error", error: { code: "context_overflow" } });
   });
