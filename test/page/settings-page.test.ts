@@ -148,7 +148,7 @@ describePage("the settings", quick, (site) => {
   it("make and revoke API keys", async () => {
     const tab = await site().open("/settings/keys");
     const keys = region(tab, "API keys");
-    await keys.getByText("There are none.").waitFor();
+    await keys.getByText("There are no keys.").waitFor();
     // The first key makes the server private. The user that creates it is not locked out.
     await keys.getByRole("button", { name: "Make the first key" }).click();
     await keys.getByRole("listitem").filter({ hasText: "admin" }).waitFor();

@@ -8,7 +8,7 @@ const outside: readonly number[] = [405, 417, 431, 499];
 
 /**
  * Returns what is wrong with the status of a refusal: the contract does not name it for this address and method.
- * Undefined for answers that are no refusal, and for addresses and methods that the contract does not have.
+ * Undefined for answers that are not refusals, and for addresses and methods that the contract does not have.
  */
 export function unpublishedStatus(
   document: object,

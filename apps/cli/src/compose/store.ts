@@ -140,7 +140,7 @@ function withAddress<Opened>(open: () => Opened): Opened {
   }
 }
 
-/** Where the log is, for people: a server's address without its password. */
+/** Returns the place of the store, as shown to the user: of a server the address without its password. */
 export function describeStore(config: StoreConfig): string {
   if (config.kind === "folder") {
     const short = relative(process.cwd(), config.folder);

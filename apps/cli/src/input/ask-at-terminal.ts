@@ -11,7 +11,7 @@ import { viewRequest } from "./request-view.js";
 /** The outcome of a prompt at the terminal. */
 export type Asked =
   | { readonly outcome: "responded"; readonly response: RespondRequest }
-  /** Somebody else was first. */
+  /** Another client decided first. */
   | { readonly outcome: "decided"; readonly response: InputResponseEntry }
   | { readonly outcome: "later" }
   | { readonly outcome: "interrupted" };

@@ -16,7 +16,7 @@ export interface FoundRequest {
 
 /** More than this many pending requests are not listed at once by the server. */
 export const mostPending = 500;
-/** Where an answered request is looked for. */
+/** Limits of the search for an answered request. */
 const recentConversations = 10;
 const recentEntries = 200;
 

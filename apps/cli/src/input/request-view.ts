@@ -20,19 +20,19 @@ const needs: Readonly<Record<string, string>> = {
   "tool-output": "waits for its output from the caller",
 };
 
-/** Says in a few words what a request waits for. */
+/** Returns a short text for what a request waits for. */
 export function waitsFor(kind: string): string {
   if (kind === "question") return "an answer";
   return kind === "tool-output" ? "its output" : "approval";
 }
 
-/** A request as lines, and how many characters of it were left out. */
+/** A request as lines, and the number of its characters that were left out. */
 export interface RequestView {
   readonly lines: readonly string[];
   readonly hidden: number;
 }
 
-/** Of a reason, so many lines are shown where the arguments are folded too. */
+/** Maximum lines of a reason that are shown where the arguments are folded too. */
 const reasonRows = 4;
 
 /**

@@ -16,7 +16,7 @@ export interface GrowingText {
   /** True if a part was returned as finished. */
   readonly hasPrinted: boolean;
   /**
-   * Compares the text with what is printed: it continues it, it ends before it (by so many characters), or it
+   * Compares the text with what is printed: it continues it, it is shorter (by this number of characters), or it
    * says something else.
    */
   compare(text: string): "continues" | "differs" | { readonly lost: number };

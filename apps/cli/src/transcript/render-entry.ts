@@ -144,7 +144,7 @@ const endings: Readonly<Record<string, string>> = {
   "tool-calls": "ended with tool calls that were not run",
   aborted: "stopped",
   error: "failed",
-  interrupted: "interrupted: the server went away; what it had said is kept",
+  interrupted: "interrupted: the server failed; the text until then is kept",
 };
 
 /** Describes how a turn ended, and its figures. */

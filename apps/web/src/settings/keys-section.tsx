@@ -199,7 +199,7 @@ function KeyForm({ onMade }: { readonly onMade: (secret: string) => void }) {
       <h3 className="text-sm font-semibold">Make a key</h3>
       <TextField
         label="Owner"
-        hint="Whose conversations it opens. Empty: your own."
+        hint="The owner whose conversations the key opens. Leave empty for your own."
         maxLength={200}
         value={owner}
         problem={problem}

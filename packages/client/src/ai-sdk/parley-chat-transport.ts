@@ -26,7 +26,7 @@ type SendOptions<Message extends UIMessage> = Parameters<ChatTransport<Message>[
 type ReconnectOptions<Message extends UIMessage> = Parameters<
   ChatTransport<Message>["reconnectToStream"]
 >[0] & {
-  /** Given by version 7. */
+  /** Passed by version 7. */
   readonly abortSignal?: AbortSignal | undefined;
 };
 

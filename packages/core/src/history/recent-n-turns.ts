@@ -15,7 +15,7 @@ export class RecentNTurnsHistoryBuilder implements HistoryBuilder {
   readonly #builder: BudgetedHistoryBuilder;
 
   constructor(options: RecentNTurnsHistoryBuilderOptions) {
-    // Without slack: a caller that requests so many turns gets them all, if they fit.
+    // Without slack: a caller gets all of the requested turns, if they fit.
     this.#builder = new BudgetedHistoryBuilder({ maxTurns: Math.max(0, options.maxTurns), slack: 0 });
   }
 

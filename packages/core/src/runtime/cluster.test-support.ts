@@ -175,7 +175,7 @@ export class Client {
     this.#conversationId = conversationId;
   }
 
-  /** Connects with its cursor; the connection breaks after so many frames. */
+  /** Connects with its cursor; the connection breaks after a number of frames. */
   attach(node: ClusterNode, frames = Number.POSITIVE_INFINITY): void {
     this.detach();
     this.node = node;

@@ -21,7 +21,7 @@ export function offeredTools(
 /** Maximum wait for servers that an owner has logged in at, whatever their source does. */
 const readyMs = 5_000;
 
-/** Gives the servers that an owner has logged in at time to connect. Failures show in their state. */
+/** Waits for the servers that an owner has logged in to, until they are connected. Failures show in their state. */
 export async function toolsReady(
   { toolSource }: Uses<"toolSource">,
   owner: string,

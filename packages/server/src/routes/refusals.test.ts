@@ -185,7 +185,7 @@ describe("a malformed request", () => {
     }
   });
 
-  it("with a body that is no JSON, no object, or of another type gets a 4xx, on every route that takes one", async () => {
+  it("with a body that is not JSON, not an object, or of another type gets a 4xx, on every route that takes one", async () => {
     for (const name of withBody) {
       const { method, path } = callOf(name, "c1");
       const type = { "content-type": "application/json" };

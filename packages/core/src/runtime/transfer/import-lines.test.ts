@@ -130,7 +130,7 @@ describe("the lines of an export", () => {
     ["a title that is none", 1, /title/, withLine(0, { conversation: { ...header.conversation, title: 1 } })],
     ["a second conversation", 7, /second/, [...whole, header]],
     ["a line of another kind", 7, /type "surprise"/, [...whole, { type: "surprise" }]],
-    ["a line that is no object", 2, /type/, [header, "chunk"]],
+    ["a line that is not an object", 2, /type/, [header, "chunk"]],
     ["null for a line", 2, /type/, [header, null]],
     ["a chunk of another kind", 3, /"hologram"/, withLine(2, { chunk: { type: "hologram" } })],
     ["a role of another kind", 3, /role "poet"/, withLine(2, { role: "poet" })],
@@ -177,7 +177,7 @@ describe("the lines of an export", () => {
         chunk: { type: "system", text: "", covers: { firstSeq: 1, lastSeq: 3 } },
       }),
     ],
-    ["an undone chunk that is no summary", 2, /undone/, withLine(1, { undone: true })],
+    ["an undone chunk that is not a summary", 2, /undone/, withLine(1, { undone: true })],
     ["a turn that was not sealed", 6, /t2.*open/, withLine(4, { turnId: "t2" })],
     ["a turn torn apart", 6, /torn/, withLine(2, { turnId: undefined })],
     [
