@@ -7,10 +7,10 @@ import { Cluster } from "./crash/cluster.js";
 import { onEmbedded, onOwnPostgres, onPostgres, sleepersLease } from "./crash/environments.js";
 import { behindProxy, freezes } from "./crash/frozen.js";
 import { fillDisk, mountSmallDisk } from "./crash/full-disk.js";
-import { type Case, type Environment, playInLanes } from "./crash/lane.js";
 import { type Recording, record } from "./crash/recording.js";
+import { type Case, type Environment, runCases } from "./crash/run-cases.js";
 import { attach, converse, decide, type Scenario } from "./crash/scenario.js";
-import { onShards, shardTroubles } from "./crash/shards.js";
+import { onShards, shardFaults } from "./crash/shards.js";
 import { Slots } from "./crash/slots.js";
 import { measureTakeovers, type Takeovers } from "./crash/takeover.js";
 import { Tally } from "./crash/tally.js";
@@ -63,32 +63,38 @@ async function makeRecording(environment: Environment, scenario: Scenario): Prom
 
 /** In the short form the moments are distributed. PGlite gets fewest: a node on it takes longest to start. */
 const shares = {
-  pglite: { nodes: 1, isEmbedded: true, hand: handOf(11), randomKills: long ? 60 : 5, againShare: 0.15 },
+  pglite: {
+    nodes: 1,
+    isEmbedded: true,
+    selects: ofEveryTwelve(11),
+    randomKills: long ? 60 : 5,
+    againShare: 0.15,
+  },
   embedded: {
     nodes: 1,
     isEmbedded: true,
-    hand: handOf(0, 3, 6, 9),
+    selects: ofEveryTwelve(0, 3, 6, 9),
     randomKills: long ? 150 : 16,
     againShare: 0.3,
   },
   single: {
     nodes: 1,
     isEmbedded: false,
-    hand: handOf(2, 4, 8),
+    selects: ofEveryTwelve(2, 4, 8),
     randomKills: long ? 150 : 16,
     againShare: 0.3,
   },
   pair: {
     nodes: 2,
     isEmbedded: false,
-    hand: handOf(1, 5, 7, 10),
+    selects: ofEveryTwelve(1, 5, 7, 10),
     randomKills: long ? 150 : 16,
     againShare: 0.3,
   },
   shards: {
     nodes: 2,
     isEmbedded: false,
-    hand: long ? undefined : (index: number) => index % 24 === 5,
+    selects: long ? undefined : (index: number) => index % 24 === 5,
     randomKills: long ? 40 : 4,
     againShare: 0.3,
   },
@@ -96,18 +102,24 @@ const shares = {
 
 /** Two environments share the moments around decisions; the embedded store gets a few of them as well. */
 const decisionShares = {
-  embedded: { nodes: 1, isEmbedded: true, hand: handOf(5), randomKills: long ? 30 : 3, againShare: 0.15 },
+  embedded: {
+    nodes: 1,
+    isEmbedded: true,
+    selects: ofEveryTwelve(5),
+    randomKills: long ? 30 : 3,
+    againShare: 0.15,
+  },
   single: {
     nodes: 1,
     isEmbedded: false,
-    hand: handOf(0, 2, 4, 6, 8, 10),
+    selects: ofEveryTwelve(0, 2, 4, 6, 8, 10),
     randomKills: long ? 100 : 10,
     againShare: 0.3,
   },
   pair: {
     nodes: 2,
     isEmbedded: false,
-    hand: handOf(1, 3, 7, 9, 11),
+    selects: ofEveryTwelve(1, 3, 7, 9, 11),
     randomKills: long ? 100 : 10,
     againShare: 0.3,
   },
@@ -118,7 +130,7 @@ const fileShares = {
   embedded: {
     nodes: 1,
     isEmbedded: true,
-    hand: handOf(3, 9),
+    selects: ofEveryTwelve(3, 9),
     randomKills: long ? 30 : 4,
     againShare: 0.15,
     withoutFrames: true,
@@ -126,7 +138,7 @@ const fileShares = {
   single: {
     nodes: 1,
     isEmbedded: false,
-    hand: handOf(0, 2, 4, 6, 8),
+    selects: ofEveryTwelve(0, 2, 4, 6, 8),
     randomKills: long ? 100 : 8,
     againShare: 0.3,
     withoutFrames: true,
@@ -134,7 +146,7 @@ const fileShares = {
   pair: {
     nodes: 2,
     isEmbedded: false,
-    hand: handOf(1, 5, 7, 10, 11),
+    selects: ofEveryTwelve(1, 5, 7, 10, 11),
     randomKills: long ? 100 : 8,
     againShare: 0.3,
     withoutFrames: true,
@@ -146,8 +158,8 @@ async function deathsIn(scenario: Scenario, share: Share, by: number): Promise<C
   return deaths(await recording(scenario), share, by).map((each) => ({ ...each, scenario }));
 }
 
-function handOf(...cards: readonly number[]): Share["hand"] {
-  return long ? undefined : (index) => cards.includes(index % 12);
+function ofEveryTwelve(...remainders: readonly number[]): Share["selects"] {
+  return long ? undefined : (index) => remainders.includes(index % 12);
 }
 
 /** Measured before everything else, since a machine that is busy with other nodes is slow. */
@@ -164,16 +176,16 @@ describeOnPostgres(
   "preferred",
 );
 
-/** All of it waits for leases and processes more than it computes: the environments are played side by side. */
+/** All of it waits for leases and processes more than it computes: the environments run side by side. */
 describe.concurrent("acknowledged facts survive", () => {
   it("the death of the only node, on its private PostgreSQL", async () => {
     const cases = deaths(await recording(), shares.embedded, seed + 6);
-    await playInLanes(onEmbedded(), cases, { lanes: 2, seed: seed + 6, tally, slots });
+    await runCases(onEmbedded(), cases, { workers: 2, seed: seed + 6, tally, slots });
   });
 
   it("the death of the only node, on PGlite", async () => {
     const cases = deaths(await recording(), shares.pglite, seed);
-    await playInLanes(onEmbedded("pglite"), cases, { lanes: 1, seed, tally, slots });
+    await runCases(onEmbedded("pglite"), cases, { workers: 1, seed, tally, slots });
   });
 });
 
@@ -186,26 +198,26 @@ describe.concurrent("acknowledged facts survive", () => {
 
       it.concurrent("the death of the only node", async () => {
         const cases = deaths(await recording(), shares.single, seed + 1);
-        await playInLanes(single, cases, { lanes: 2, seed: seed + 1, tally, slots });
+        await runCases(single, cases, { workers: 2, seed: seed + 1, tally, slots });
       });
 
       it.concurrent("the death of one of two nodes, and of both", async () => {
         const cases = deaths(await recording(), shares.pair, seed + 2);
         const environment = onPostgres(postgres, { name: "two nodes on PostgreSQL", prefix: "two" });
-        await playInLanes(environment, cases, { lanes: 2, seed: seed + 2, tally, slots });
+        await runCases(environment, cases, { workers: 2, seed: seed + 2, tally, slots });
       });
 
       it.concurrent("connections to the database that go silent", async () => {
         const environment = behindProxy(postgres, { name: "connections frozen", prefix: "frozen" });
         const cases = freezes(await recording(), environment, long ? 60 : 8, seed + 5);
-        await playInLanes(environment, cases, { lanes: 1, seed: seed + 5, tally, slots });
+        await runCases(environment, cases, { workers: 1, seed: seed + 5, tally, slots });
       });
 
       it.concurrent("the sleep of one of two nodes, longer than its lease", async () => {
         const cases = sleeps(await recording(), long ? 60 : 8, seed + 3);
         const lease = sleepersLease;
         const environment = onPostgres(postgres, { name: "a node asleep, of two", prefix: "sleep", lease });
-        await playInLanes(environment, cases, { lanes: 1, seed: seed + 3, tally, slots });
+        await runCases(environment, cases, { workers: 1, seed: seed + 3, tally, slots });
       });
     },
     "preferred",
@@ -220,7 +232,7 @@ describe.concurrent("acknowledged facts survive", () => {
         const environment = await onOwnPostgres(postgres, { name: "PostgreSQL killed", prefix: "away" });
         try {
           const cases = outages(await recording(), environment.server, long ? 60 : 8, seed + 4);
-          await playInLanes(environment, cases, { lanes: 1, seed: seed + 4, tally, slots });
+          await runCases(environment, cases, { workers: 1, seed: seed + 4, tally, slots });
         } finally {
           await environment.server.stop();
         }
@@ -241,8 +253,8 @@ describe.concurrent("acknowledged facts survive on shards", () => {
         pauses = environment.pauses;
         try {
           const options = { share: shares.shards, rounds: long ? 20 : 4, seed: seed + 12 };
-          const cases = shardTroubles(await recording(), environment, options);
-          await playInLanes(environment, cases, { lanes: 1, seed: seed + 12, tally, slots });
+          const cases = shardFaults(await recording(), environment, options);
+          await runCases(environment, cases, { workers: 1, seed: seed + 12, tally, slots });
         } finally {
           await environment.stop();
         }
@@ -255,7 +267,7 @@ describe.concurrent("acknowledged facts survive on shards", () => {
 describe.concurrent("decisions survive", () => {
   it("the death of the only node, on an embedded store", async () => {
     const cases = await deathsIn(decide, decisionShares.embedded, seed + 6);
-    await playInLanes(onEmbedded(), cases, { lanes: 1, seed: seed + 6, tally: decisions, slots });
+    await runCases(onEmbedded(), cases, { workers: 1, seed: seed + 6, tally: decisions, slots });
   });
 
   describeOnPostgres(
@@ -265,13 +277,13 @@ describe.concurrent("decisions survive", () => {
         const environment = onPostgres(postgres, { name: "one node on PostgreSQL", prefix: "ask" });
         recordedOn = environment;
         const cases = await deathsIn(decide, decisionShares.single, seed + 7);
-        await playInLanes(environment, cases, { lanes: 2, seed: seed + 7, tally: decisions, slots });
+        await runCases(environment, cases, { workers: 2, seed: seed + 7, tally: decisions, slots });
       });
 
       it.concurrent("the death of one of two nodes, and of both", async () => {
         const cases = await deathsIn(decide, decisionShares.pair, seed + 8);
         const environment = onPostgres(postgres, { name: "two nodes on PostgreSQL", prefix: "asks" });
-        await playInLanes(environment, cases, { lanes: 2, seed: seed + 8, tally: decisions, slots });
+        await runCases(environment, cases, { workers: 2, seed: seed + 8, tally: decisions, slots });
       });
     },
     "preferred",
@@ -281,7 +293,7 @@ describe.concurrent("decisions survive", () => {
 describe.concurrent("files survive", () => {
   it("the death of the only node, on an embedded store", async () => {
     const cases = await deathsIn(attach, fileShares.embedded, seed + 9);
-    await playInLanes(onEmbedded(), cases, { lanes: 1, seed: seed + 9, tally: files, slots });
+    await runCases(onEmbedded(), cases, { workers: 1, seed: seed + 9, tally: files, slots });
   });
 
   describeOnPostgres(
@@ -291,13 +303,13 @@ describe.concurrent("files survive", () => {
         const environment = onPostgres(postgres, { name: "one node on PostgreSQL", prefix: "file" });
         recordedOn = environment;
         const cases = await deathsIn(attach, fileShares.single, seed + 10);
-        await playInLanes(environment, cases, { lanes: 2, seed: seed + 10, tally: files, slots });
+        await runCases(environment, cases, { workers: 2, seed: seed + 10, tally: files, slots });
       });
 
       it.concurrent("the death of one of two nodes, and of both", async () => {
         const cases = await deathsIn(attach, fileShares.pair, seed + 11);
         const environment = onPostgres(postgres, { name: "two nodes on PostgreSQL", prefix: "files" });
-        await playInLanes(environment, cases, { lanes: 2, seed: seed + 11, tally: files, slots });
+        await runCases(environment, cases, { workers: 2, seed: seed + 11, tally: files, slots });
       });
     },
     "preferred",

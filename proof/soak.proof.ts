@@ -10,8 +10,8 @@ import { type Soaked, type SoakPlan, soak } from "./soak/soak.js";
 
 /** The rounds are short, so that there are enough rests to see a trend in. */
 const plan: SoakPlan = long
-  ? { seed, talkers: 10, rounds: 40, roundMs: 42_000, sampleMs: 5_000 }
-  : { seed, talkers: 8, rounds: 7, roundMs: 10_000, sampleMs: 2_500 };
+  ? { seed, clients: 10, rounds: 40, roundMs: 42_000, sampleMs: 5_000 }
+  : { seed, clients: 8, rounds: 7, roundMs: 10_000, sampleMs: 2_500 };
 
 const all: Soaked[] = [];
 
@@ -57,7 +57,7 @@ afterAll(() => {
   recordResult({
     title: "Soak",
     about:
-      `${plan.talkers} clients at once keep a server busy over HTTP, event streams and sockets: turns with and without tools, steering, queues, ` +
+      `${plan.clients} clients at once keep a server busy over HTTP, event streams and sockets: turns with and without tools, steering, queues, ` +
       "stops, sockets that break in the middle of a turn, reconnects, forks, compactions, deletes while a turn runs. After each round everyone leaves and " +
       `everything is deleted: what is still there then is what leaked. One round to warm up, then ${plan.rounds}; ` +
       `seed ${seed}, ${minutes.toFixed(1)} minutes on ${all.map(({ environment }) => environment).join(" and ")}. Slopes are least squares, per hour.`,

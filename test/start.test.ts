@@ -9,7 +9,7 @@ import { slowDemo, Workplace } from "./cli/parley-process.js";
 const root = join(import.meta.dirname, "..");
 const run = promisify(execFile);
 
-/** Resolves when the process is gone. It is no child of ours, so nobody reports its end. */
+/** Resolves when the process is gone. It is no child of this process, so its end is not reported. */
 async function gone(pid: number): Promise<void> {
   await expect
     .poll(

@@ -16,8 +16,8 @@ field.addEventListener("keydown", async (event) => {
     const lines = (rest + value).split("\n");
     rest = lines.pop();
     for (const line of lines) {
-      const told = JSON.parse(line);
-      if (told.type === "text-delta") answers.append(told.delta);
+      const event = JSON.parse(line);
+      if (event.type === "text-delta") answers.append(event.delta);
     }
   }
 });

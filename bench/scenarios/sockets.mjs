@@ -19,7 +19,7 @@ const share = (value) => `${(value * 100).toFixed(2)} %`;
 const verdict = (isMet, line) => `${isMet ? "PASS" : "MISS"}  ${line}`;
 
 /** Opens a socket that sends messages and waits for the end of each turn. */
-async function openTalker(url) {
+async function openClient(url) {
   let onSealed = () => {};
   const socket = await openReader(Number(new URL(url).port), (bytes, start, end) => {
     if (bytes.latin1Slice(start, Math.min(end, start + 80)).includes('"turn-sealed"')) onSealed();
@@ -45,14 +45,14 @@ async function measureTurns(postgres, { sockets, turns, name }) {
   try {
     const others = sockets - 1;
     clients = await startChild("./socket-clients.mjs", "stay", { url: server.url, sockets: others });
-    const talker = await openTalker(server.url);
-    for (let turn = 0; turn < 100; turn += 1) await talker.turn("warm");
+    const client = await openClient(server.url);
+    for (let turn = 0; turn < 100; turn += 1) await client.turn("warm");
     await sleep(1_000);
     const before = await server.figures("statements");
     const cpuBefore = await server.figures();
     const receivedBefore = await clients.figures("received");
     const times = [];
-    for (let turn = 0; turn < turns; turn += 1) times.push(await talker.turn("measured"));
+    for (let turn = 0; turn < turns; turn += 1) times.push(await client.turn("measured"));
     const { cpuUs } = await server.figures();
     // The remaining reads and messages of the turns, but not the polls of a long idle period.
     await sleep(500);

@@ -1,8 +1,8 @@
 import { type Finding, fileOf } from "../../test/kill/verify.js";
 import { type Cluster, filePace } from "./cluster.js";
 import { HttpLog, lookAgain } from "./http-log.js";
+import type { ScenarioClient } from "./scenario-client.js";
 import { Stall } from "./stall.js";
-import type { Talker } from "./talker.js";
 import { untilAnswered } from "./until-answered.js";
 import { readFileHash } from "./uploader.js";
 
@@ -10,12 +10,12 @@ import { readFileHash } from "./uploader.js";
 const sweptMs = 2_000;
 
 /**
- * Reads every file that the logs of the talkers refer to, and waits until the store has these and those of earlier
+ * Reads every file that the logs of the clients refer to, and waits until the store has these and those of earlier
  * cases, and nothing else: to the byte, and no later than the grace period of leftover files allows.
  */
-export async function checkFiles(cluster: Cluster, talkers: readonly Talker[]): Promise<Finding[]> {
+export async function checkFiles(cluster: Cluster, clients: readonly ScenarioClient[]): Promise<Finding[]> {
   const findings: Finding[] = [];
-  for (const { conversationIds, attached } of talkers) {
+  for (const { conversationIds, attached } of clients) {
     const missing = new Map(attached);
     for (const id of conversationIds) {
       for (const { seq, chunk, messageId = "" } of await historyOf(cluster, id)) {

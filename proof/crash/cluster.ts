@@ -12,7 +12,7 @@ const graceMs = 2_000;
 /** Time after which it is given up. */
 const patienceMs = 30_000;
 
-/** A store to play on. */
+/** A store for the nodes of a cluster. */
 export interface ClusterStore {
   readonly store: NodeStore;
   readonly lease: LeasePace;
@@ -23,7 +23,7 @@ export interface ClusterStore {
 
 /** Time during which no live node held something. */
 export interface Recovery {
-  /** From the death, or another trouble, until live nodes held everything. */
+  /** From the death, or another fault, until live nodes held everything. */
   readonly ms: number;
   /** Upper bound of that time. */
   readonly limitMs: number;
@@ -72,7 +72,7 @@ export class Cluster {
     const stall = new Stall();
     try {
       for (;;) {
-        const isGone = gone.length > 0 ? isNameOf(gone) : await this.#isNameOfNobody();
+        const isGone = gone.length > 0 ? isNameOf(gone) : await this.#isNameOfNoNode();
         const held: string[] = [];
         for (const id of conversations()) {
           const [asleep] = gone.filter((node) => node.alive);
@@ -86,7 +86,7 @@ export class Cluster {
         const startMs = Math.max(0, nodes.attendedSince - since);
         const limitMs = Math.max(ttlMs, startMs) + graceMs + stall.ms;
         if (held.length === 0) return { ms, limitMs };
-        if (ms > limitMs + patienceMs) throw new Error(`nobody takes over: ${held.join(", ")}`);
+        if (ms > limitMs + patienceMs) throw new Error(`no node takes over: ${held.join(", ")}`);
         await lookAgain();
       }
     } finally {
@@ -106,7 +106,7 @@ export class Cluster {
     await this.#remove();
   }
 
-  async #isNameOfNobody(): Promise<(holder: string) => boolean> {
+  async #isNameOfNoNode(): Promise<(holder: string) => boolean> {
     const names = new Set<string>();
     for (const node of this.nodes.living) {
       const status = await node.status().catch(unavailable);

@@ -6,7 +6,7 @@ import type { PostgresServer } from "../../test/harness/postgres-server.js";
 import { makeTemporaryFolder } from "../../test/harness/temporary-folder.js";
 import { shortLease } from "../../test/kill/cluster.js";
 import { tablesOf } from "../../test/kill/tables.js";
-import type { Environment } from "./lane.js";
+import type { Environment } from "./run-cases.js";
 
 /** No node waits for a lease here: the folder's lock proves that the previous holder is dead. */
 const folderLease: LeasePace = { ...shortLease, ttlMs: 8_000, renewMs: 1_000 };

@@ -5,11 +5,11 @@ import { TcpProxy } from "../../test/harness/tcp-proxy.js";
 import { Random } from "../../test/kill/random.js";
 import { tablesOf } from "../../test/kill/tables.js";
 import { sleepersLease } from "./environments.js";
-import type { Case, Environment } from "./lane.js";
-import type { Trouble } from "./play.js";
-import { callStrikes, type Recording, randomStrikes } from "./recording.js";
-import { nameOf, type Strike } from "./strike.js";
-import { reach } from "./troubles.js";
+import { type FaultPoint, nameOf } from "./fault-point.js";
+import { reach } from "./faults.js";
+import { callPoints, type Recording, randomPoints } from "./recording.js";
+import type { Fault } from "./run-case.js";
+import type { Case, Environment } from "./run-cases.js";
 
 /** Limits that suit leases of seconds; by default they are about five times as long. */
 const timeouts: Partial<PostgresTimeouts> = {
@@ -64,21 +64,21 @@ export function behindProxy(
 function freeze(options: {
   readonly environment: FrozenEnvironment;
   readonly nodes: 1 | 2;
-  readonly strike: Strike;
+  readonly faultPoint: FaultPoint;
   /** Time that new connections hang as well. */
   readonly hangMs: number;
   readonly thaws: boolean;
-}): Trouble {
-  const { environment, nodes, strike, hangMs, thaws } = options;
+}): Fault {
+  const { environment, nodes, faultPoint, hangMs, thaws } = options;
   const how = hangMs === 0 ? "new ones pass" : `new ones hang for ${hangMs} ms`;
   return {
-    name: `connections frozen ${nameOf(strike)}, ${how}${thaws ? ", and thaw" : ""}`,
+    name: `connections frozen ${nameOf(faultPoint)}, ${how}${thaws ? ", and thaw" : ""}`,
     nodes,
-    async happen(context) {
+    async inject(context) {
       const proxy = environment.proxy();
-      await reach(context, strike, () => {}, "none");
+      await reach(context, faultPoint, () => {}, "none");
       proxy.freeze({ andNew: hangMs > 0 });
-      context.struck();
+      context.recordFault();
       await sleep(hangMs);
       if (thaws || hangMs > 0) proxy.thaw();
       else await sleep(silenceMs);
@@ -96,15 +96,15 @@ export function freezes(
 ): Case[] {
   const random = new Random(seed);
   const hangs = [0, 0, 1_500, 7_000];
-  const writes: Strike[] = callStrikes(recording, random, false).filter(
-    (strike) => strike.how === "store" && strike.point.when === "during",
+  const writes: FaultPoint[] = callPoints(recording, random, false).filter(
+    (faultPoint) => faultPoint.how === "store" && faultPoint.point.when === "during",
   );
   return Array.from({ length: count }, (_, index) => ({
     at: "a write, or a random moment",
-    trouble: freeze({
+    fault: freeze({
       environment,
       nodes: index % 4 < 2 ? 1 : 2,
-      strike: index % 2 === 0 ? random.pick(writes) : random.pick(randomStrikes(recording, random, 1)),
+      faultPoint: index % 2 === 0 ? random.pick(writes) : random.pick(randomPoints(recording, random, 1)),
       hangMs: hangs[index % hangs.length] ?? 0,
       thaws: index % 3 === 0,
     }),

@@ -1,13 +1,13 @@
 import type { Random } from "../../test/kill/random.js";
 import type { Cluster } from "./cluster.js";
-import { type Outcome, play, type Trouble } from "./play.js";
+import type { FaultPoint } from "./fault-point.js";
+import { type Fault, type Outcome, runCase } from "./run-case.js";
 import type { Scenario } from "./scenario.js";
-import type { Strike } from "./strike.js";
 
 /** Calls that can happen at any time, in no order, and are no moment of the scenario. */
 const passing = new Set(["claimExpired", "create"]);
 
-/** The moments of a scenario that was played without trouble. */
+/** The moments of a scenario that ran without a fault. */
 export interface Recording {
   /** The kinds of the frames that its followers received, in order. */
   readonly frames: readonly string[];
@@ -17,7 +17,7 @@ export interface Recording {
   readonly ms: number;
 }
 
-/** Plays the scenario once, on one node and without trouble, and records its moments. */
+/** Runs the scenario once, on one node and without a fault, and records its moments. */
 export async function record(
   cluster: Cluster,
   options: { readonly id: string; readonly seed: number; readonly scenario?: Scenario },
@@ -26,21 +26,21 @@ export async function record(
   let frames: readonly string[] = [];
   let acknowledgements = 0;
   let ms = 0;
-  const nothing: Trouble = {
+  const nothing: Fault = {
     name: "nothing",
     nodes: 1,
-    async happen({ victim, talkers: [talker], begin, played }) {
-      if (talker === undefined) throw new Error("nobody talks");
-      const before = talker.onAcknowledged;
-      talker.onAcknowledged = () => {
+    async inject({ victim, clients: [client], begin, scenarioDone }) {
+      if (client === undefined) throw new Error("no client");
+      const before = client.onAcknowledged;
+      client.onAcknowledged = () => {
         acknowledgements += 1;
         before();
       };
       const reportsBefore = victim.reports.length;
-      await victim.watchFrames(talker.conversationId);
+      await victim.watchFrames(client.conversationId);
       const from = performance.now();
       begin();
-      await played;
+      await scenarioDone;
       ms = performance.now() - from;
       frames = await victim.frames();
       const times = new Map<string, number>();
@@ -52,17 +52,17 @@ export async function record(
       }
     },
   };
-  const outcome = await play(cluster, nothing, options);
+  const outcome = await runCase(cluster, nothing, options);
   return { recording: { frames, calls, acknowledgements, ms }, outcome };
 }
 
-/** Returns a strike at every frame: before it is sent, or after; `whens` selects. */
-export function frameStrikes({ frames }: Recording, whens: readonly ("before" | "after")[]): Strike[] {
+/** Returns a fault point at every frame: before it is sent, or after; `whens` selects. */
+export function framePoints({ frames }: Recording, whens: readonly ("before" | "after")[]): FaultPoint[] {
   return frames.flatMap((_, index) => whens.map((when) => ({ how: "frame", nth: index + 1, when }) as const));
 }
 
-/** Returns strikes at every call of the store that writes: before it, in it and after it. */
-export function callStrikes({ calls }: Recording, random: Random, isEmbedded: boolean): Strike[] {
+/** Returns fault points at every call of the store that writes: before it, in it and after it. */
+export function callPoints({ calls }: Recording, random: Random, isEmbedded: boolean): FaultPoint[] {
   return calls.flatMap(({ method, nth }) => {
     const inside = isEmbedded ? { delayMs: random.between(0, 6) } : { sends: random.between(1, 3) };
     return (["before", "during", "after"] as const).map((when) => ({
@@ -72,16 +72,16 @@ export function callStrikes({ calls }: Recording, random: Random, isEmbedded: bo
   });
 }
 
-/** Returns a strike at every acknowledgement. */
-export function acknowledgementStrikes({ acknowledgements }: Recording): Strike[] {
+/** Returns a fault point at every acknowledgement. */
+export function acknowledgementPoints({ acknowledgements }: Recording): FaultPoint[] {
   return Array.from({ length: acknowledgements }, (_, index) => ({
     how: "acknowledgement" as const,
     nth: index + 1,
   }));
 }
 
-/** Returns strikes at moments of the scenario that nothing announces. */
-export function randomStrikes({ ms }: Recording, random: Random, count: number): Strike[] {
+/** Returns fault points at random times of the scenario. */
+export function randomPoints({ ms }: Recording, random: Random, count: number): FaultPoint[] {
   return Array.from({ length: count }, () => ({
     how: "moment" as const,
     ms: random.between(0, Math.round(ms)),

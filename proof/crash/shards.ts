@@ -7,11 +7,11 @@ import { shortLease } from "../../test/kill/cluster.js";
 import { Random } from "../../test/kill/random.js";
 import { tablesOf, tablesOfShards } from "../../test/kill/tables.js";
 import { deaths, type Share } from "./cases.js";
-import type { Case, Environment } from "./lane.js";
-import type { Trouble } from "./play.js";
-import { type Recording, randomStrikes } from "./recording.js";
-import { nameOf, type Strike } from "./strike.js";
-import { reach } from "./troubles.js";
+import { type FaultPoint, nameOf } from "./fault-point.js";
+import { reach } from "./faults.js";
+import { type Recording, randomPoints } from "./recording.js";
+import type { Fault } from "./run-case.js";
+import type { Case, Environment } from "./run-cases.js";
 
 /** The one owner of the nodes that are killed. */
 const owner = "client";
@@ -19,7 +19,7 @@ const owner = "client";
 /** Four schemas on three servers, the second of which has a synchronous standby. */
 export interface ShardedEnvironment extends Environment {
   /** Kills the server that has the owner, and starts it again after a while. */
-  strikeServer(awayMs: number): Promise<void>;
+  stopServer(awayMs: number): Promise<void>;
   /** Kills the server with the standby, and promotes that. The addresses of its shards lead to it from then on. */
   promote(): Promise<void>;
   /** Moves the owner to the next shard. */
@@ -87,7 +87,7 @@ export async function onShards(
         remove: async () => {},
       };
     },
-    async strikeServer(awayMs) {
+    async stopServer(awayMs) {
       const { at } = await place();
       await at.server.kill();
       await sleep(awayMs);
@@ -128,17 +128,17 @@ export async function onShards(
 }
 
 /** A server dies and comes back, the standby is promoted, the owner moves: at moments of the scenario. */
-export function shardTroubles(
+export function shardFaults(
   recording: Recording,
   environment: ShardedEnvironment,
   options: { readonly share: Share; readonly rounds: number; readonly seed: number },
 ): Case[] {
   const { share, rounds, seed } = options;
   const random = new Random(seed);
-  const moment = () => random.pick(randomStrikes(recording, random, 1));
+  const moment = () => random.pick(randomPoints(recording, random, 1));
   const happening = (at: string, name: string, act: () => Promise<void>): Case => ({
     at,
-    trouble: troubleOf(name, moment(), act),
+    fault: faultOf(name, moment(), act),
     conversations: 2,
   });
   const moves = () => happening("an owner moves", "the owner moves", () => environment.move());
@@ -147,7 +147,7 @@ export function shardTroubles(
     ...Array.from({ length: rounds }, moves),
     ...Array.from({ length: rounds }, (_, index) =>
       happening("a server of three killed", "the server of the owner is killed", () =>
-        environment.strikeServer(awayMs[index % awayMs.length] ?? 0),
+        environment.stopServer(awayMs[index % awayMs.length] ?? 0),
       ),
     ),
     happening("a standby promoted", "the standby is promoted", () => environment.promote()),
@@ -156,14 +156,14 @@ export function shardTroubles(
   ];
 }
 
-function troubleOf(name: string, strike: Strike, act: () => Promise<void>): Trouble {
+function faultOf(name: string, faultPoint: FaultPoint, act: () => Promise<void>): Fault {
   return {
-    name: `${name} ${nameOf(strike)}`,
+    name: `${name} ${nameOf(faultPoint)}`,
     nodes: 2,
-    async happen(context) {
-      await reach(context, strike, () => {}, "none");
+    async inject(context) {
+      await reach(context, faultPoint, () => {}, "none");
       await act();
-      context.struck();
+      context.recordFault();
       await context.recovered(performance.now(), []);
     },
   };

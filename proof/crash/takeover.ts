@@ -68,7 +68,7 @@ async function heldBy(
     const ms = performance.now() - since;
     const holder = record?.active?.node;
     if (record !== null && holder?.startsWith(`${dead.name}+`) !== true) return ms;
-    if (ms > patienceMs) throw new NodeDied(`${dead.name} is dead, and nobody takes ${conversationId} over`);
+    if (ms > patienceMs) throw new NodeDied(`${dead.name} is dead, and no node takes ${conversationId} over`);
     await lookAgain();
   }
 }

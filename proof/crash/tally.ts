@@ -1,6 +1,6 @@
 import type { FindingKind } from "../../test/kill/verify.js";
 import type { ProofResult } from "../record-result.js";
-import type { Outcome, TurnFate } from "./play.js";
+import type { Outcome, TurnEnding } from "./run-case.js";
 
 /** A case that did not end, or another finding. */
 type Miss = FindingKind | "stuck";
@@ -16,10 +16,10 @@ interface Row {
   openTurns: number;
   longestRecoveryMs: number;
   readonly misses: Map<Miss, number>;
-  readonly fates: Map<TurnFate, number>;
+  readonly turnEndings: Map<TurnEnding, number>;
 }
 
-const fates: readonly TurnFate[] = [
+const turnEndings: readonly TurnEnding[] = [
   "went on to its end",
   "ended as interrupted",
   "was stopped",
@@ -53,9 +53,9 @@ export class Tally {
     row.kills += outcome.kills;
     row.facts += outcome.facts;
     row.cursors += outcome.cursorsTried;
-    row.openTurns += outcome.fates.length;
+    row.openTurns += outcome.turnEndings.length;
     row.longestRecoveryMs = Math.max(row.longestRecoveryMs, ...outcome.recoveries.map(({ ms }) => ms));
-    for (const fate of outcome.fates) row.fates.set(fate, (row.fates.get(fate) ?? 0) + 1);
+    for (const fate of outcome.turnEndings) row.turnEndings.set(fate, (row.turnEndings.get(fate) ?? 0) + 1);
     for (const { kind, words } of outcome.findings) this.#miss(row, kind, `${outcome.name}: ${words}`);
   }
 
@@ -109,12 +109,12 @@ export class Tally {
       },
       {
         title: `What became of the turns that were open when it struck${this.#about}`,
-        columns: ["environment", "struck at", "open turns", ...fates],
+        columns: ["environment", "struck at", "open turns", ...turnEndings],
         rows: this.#rows.map((row) => [
           row.environment,
           row.at,
           row.openTurns,
-          ...fates.map((fate) => row.fates.get(fate) ?? 0),
+          ...turnEndings.map((fate) => row.turnEndings.get(fate) ?? 0),
         ]),
       },
     ];
@@ -156,7 +156,7 @@ export class Tally {
       openTurns: 0,
       longestRecoveryMs: 0,
       misses: new Map(),
-      fates: new Map(),
+      turnEndings: new Map(),
     };
     this.#rows.push(row);
     return row;

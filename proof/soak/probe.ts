@@ -2,7 +2,7 @@ import { Agent } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createClient, type ParleyClient } from "@parley/client";
 import { agentOptions, createAgentFetch } from "./agent-fetch.js";
-import type { ServerAddress } from "./talker.js";
+import type { ServerAddress } from "./soak-client.js";
 
 /** Duration and time of an operation. */
 export interface Timing {

@@ -18,7 +18,7 @@ async function open() {
 
 const { store, wake } = await open();
 const telemetry = createTelemetryHooks();
-const troubles = [];
+const backgroundErrors = [];
 let sealed = 0;
 const runtime = await createRuntime({
   store,
@@ -40,7 +40,7 @@ const runtime = await createRuntime({
       telemetry.onEvent(event, context);
       if (event.type === "turn-sealed") sealed += 1;
     },
-    onError: (error, { where }) => troubles.push(`${where}: ${error.code}`),
+    onError: (error, { where }) => backgroundErrors.push(`${where}: ${error.code}`),
   },
 });
 const { secret, record } = createKey({ owner: "soak", scopes: ["admin"] });
@@ -81,7 +81,7 @@ const verbs = {
     await new Promise((resolve) => setImmediate(resolve));
     writeHeapSnapshot(file);
   },
-  troubles: () => troubles,
+  backgroundErrors: () => backgroundErrors,
   async close() {
     await server.close();
     await runtime.close();

@@ -7,8 +7,8 @@ import type { NodeStore } from "../../test/kill/running-node.js";
 import type { ReadTables } from "../../test/kill/tables.js";
 import { type HeapObjects, readHeapObjects } from "./heap-objects.js";
 import { Probe } from "./probe.js";
+import { SoakClient } from "./soak-client.js";
 import { SoakedServer, type Vitals } from "./soaked-server.js";
-import { Talker } from "./talker.js";
 
 /** A store to soak. */
 export interface Environment {
@@ -45,7 +45,7 @@ export interface Soaked {
 
 export interface SoakPlan {
   readonly seed: number;
-  readonly talkers: number;
+  readonly clients: number;
   readonly rounds: number;
   readonly roundMs: number;
   readonly sampleMs: number;
@@ -86,30 +86,30 @@ export async function soak(environment: Environment, plan: SoakPlan): Promise<So
   try {
     // The first round warms up: code is compiled, pools and caches fill.
     for (let round = 0; round <= plan.rounds; round += 1) {
-      const talkers = Array.from(
-        { length: plan.talkers },
-        (_, index) => new Talker(`r${round}-t${index}`, server, new Random(random.between(0, 2 ** 31))),
+      const clients = Array.from(
+        { length: plan.clients },
+        (_, index) => new SoakClient(`r${round}-t${index}`, server, new Random(random.between(0, 2 ** 31))),
       );
       const probe = new Probe(server);
       const until = performance.now() + plan.roundMs;
       const isOver = () => performance.now() > until;
-      const working = [...talkers.map((talker) => talker.talk(isOver)), probe.measure(isOver)];
+      const working = [...clients.map((client) => client.talk(isOver)), probe.measure(isOver)];
       while (!isOver()) {
         await sleep(Math.max(0, Math.min(plan.sampleMs, until - performance.now())));
         if (!isOver() && round > 0) busy.push(await takeSample(server, environment));
       }
       await Promise.all(working);
-      await Promise.all([...talkers.map((talker) => talker.rest()), probe.rest()]);
+      await Promise.all([...clients.map((client) => client.rest()), probe.rest()]);
       rests.push(await takeSampleAtRest(server, environment));
-      for (const talker of talkers) {
-        failures.push(...talker.failures);
-        for (const [name, count] of talker.acts) acts.set(name, (acts.get(name) ?? 0) + count);
+      for (const client of clients) {
+        failures.push(...client.failures);
+        for (const [name, count] of client.acts) acts.set(name, (acts.get(name) ?? 0) + count);
       }
       if (round === 0) continue;
       reads.push(...probe.reads);
       turns.push(...probe.turns);
     }
-    failures.push(...(await server.troubles()).map((trouble) => `in the background: ${trouble}`));
+    failures.push(...(await server.backgroundErrors()).map((error) => `in the background: ${error}`));
   } finally {
     // Not closed in order, so that the tables stay as they were.
     await server.kill();

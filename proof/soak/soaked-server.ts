@@ -87,8 +87,8 @@ export class SoakedServer {
   }
 
   /** Returns the failures in the background. */
-  troubles(): Promise<readonly string[]> {
-    return this.#ask("troubles");
+  backgroundErrors(): Promise<readonly string[]> {
+    return this.#ask("backgroundErrors");
   }
 
   /** Ends it at once, so that it leaves its state as it was. */

@@ -122,7 +122,7 @@ describe("verbs that decide what turns wait for", { timeout: 60_000 }, () => {
     expect(denied.stdout.match(/The user denied this call/g)).toHaveLength(2);
     expect(denied.stdout.match(/I ask you first/g)).toHaveLength(1);
     expect(denied.stderr).toMatch(
-      /\? demo_errand \{"task":"dance"\}: denied by local \(nobody could be asked\)\. .*--approve all/,
+      /\? demo_errand \{"task":"dance"\}: denied by local \(no approver is available\)\. .*--approve all/,
     );
     expect(denied.stderr.match(/• demo_errand/g)).toHaveLength(2);
     const allowed = await place.parley(["run", "--approve", "all", "--jsonl", "ask me before you sing"]);

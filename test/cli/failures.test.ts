@@ -14,7 +14,7 @@ function expectClear(ended: Ended, code: number, ...parts: readonly (string | Re
   expect(ended.stderr).not.toMatch(/^\s+at /m);
 }
 
-describe("a call that makes no sense", { timeout: 60_000 }, () => {
+describe("a call with invalid arguments", { timeout: 60_000 }, () => {
   let place: Workplace;
   beforeAll(() => {
     place = new Workplace(undefined, { withStore: false });
@@ -26,9 +26,9 @@ describe("a call that makes no sense", { timeout: 60_000 }, () => {
     expectClear(await place.parley(["ls", "--jsn"]), 2, "unknown option '--jsn'", "Did you mean --json?");
     expectClear(await place.parley(["ls", "-n", "many"]), 2, "A whole number from 1 on is expected");
     expectClear(await place.parley(["--nosuch"]), 2, "unknown option '--nosuch'");
-    expectClear(await place.parley(["run"]), 2, "There is nothing to ask");
-    expectClear(await place.parley(["search", ""]), 2, "There is nothing to search for");
-    expectClear(await place.parley(["rename", "@", " "]), 2, "Which title?");
+    expectClear(await place.parley(["run"]), 2, "The prompt is empty");
+    expectClear(await place.parley(["search", ""]), 2, "The search is empty");
+    expectClear(await place.parley(["rename", "@", " "]), 2, "The title is empty");
     expectClear(
       await place.parley(["--url", "nonsense", "ls"]),
       2,

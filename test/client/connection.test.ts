@@ -914,7 +914,7 @@ describe("the list of conversations", () => {
     await until(list, ({ conversations }) => conversations.length === 59);
   });
 
-  it("has pinned ones first, also those behind the first page, and hears of pins", async () => {
+  it("has pinned ones first, also those behind the first page, and receives pins", async () => {
     const live = await liveServer();
     const near = testClient(live.url);
     for (let n = 0; n < 53; n += 1) await near.request("POST /conversations", { body: { id: `c${n}` } });
@@ -935,7 +935,7 @@ describe("the list of conversations", () => {
     expect(ids(list.getState())).toEqual(["c0", ...Array.from({ length: 52 }, (_, n) => `c${52 - n}`)]);
   });
 
-  it("can be of one model, loads and changes with it, and is quiet while nobody looks", async () => {
+  it("can be of one model, loads and changes with it, and is quiet while it is not shown", async () => {
     const live = await liveServer();
     const near = testClient(live.url);
     const [model = "", other = ""] = (await near.request("GET /models")).models;

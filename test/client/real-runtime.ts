@@ -123,7 +123,7 @@ export class RealRuntime {
   }
 
   #script({ messages }: ProviderCallParams): ScriptEntry[] {
-    const wait: ScriptAction = (stage) => stage.wait(this.#wait());
+    const wait: ScriptAction = (context) => context.wait(this.#wait());
     if (messages[0]?.role === "system") return [wait, text(`Summary ${++this.#words}.`)];
     const plan = this.#plans[this.#calls++ % this.#plans.length];
     const entries: ScriptEntry[] = [];

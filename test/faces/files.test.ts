@@ -159,7 +159,7 @@ describe.each([
     await expect(
       open(server).responses.create({ model: "one", input: said(question, image) }),
     ).rejects.toMatchObject({ status: 400, message: expect.stringMatching(/not fetched/) });
-    const unknown = { type: "input_image", image_url: "/conversations/nobody/files/1" };
+    const unknown = { type: "input_image", image_url: "/conversations/unknown/files/1" };
     await expect(
       open(server).responses.create({ model: "one", input: said(question, unknown) }),
     ).rejects.toMatchObject({ status: 400 });

@@ -105,7 +105,9 @@ function resultProblem(
         ? undefined
         : `answered with "${value}", with the result "${content}"`;
     default:
-      return toolName === "inquire" || content.includes("not run") || content.startsWith("Nobody answered")
+      return toolName === "inquire" ||
+        content.includes("not run") ||
+        content.startsWith("No answer was given")
         ? undefined
         : `denied, with the result "${content}"`;
   }

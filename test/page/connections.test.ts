@@ -54,7 +54,7 @@ describePage("the connections of the settings", config, (site) => {
     await entry.getByRole("button", { name: "Rename" }).click();
     const renamed = section.getByRole("listitem", { name: "ours" });
     await renamed.getByRole("button", { name: "Remove" }).click();
-    await renamed.getByRole("button", { name: "Remove for good" }).click();
+    await renamed.getByRole("button", { name: "Remove permanently" }).click();
     await renamed.waitFor({ state: "detached" });
     await section.getByRole("listitem", { name: "demo" }).waitFor();
   });

@@ -205,7 +205,7 @@ describePage("the page", quick, (site) => {
       await summary.getByRole("button", { name: "Show the summary" }).click();
       await summary.getByText("user: What is the 1th thing to know about tea?").waitFor();
       await summary.getByRole("button", { name: "Read what it covers" }).click();
-      const covered = tab.dialog("What the summary stands for");
+      const covered = tab.dialog("Messages behind the summary");
       await covered.getByText("Seq 1 to 20.").waitFor();
       const entries = covered.getByRole("list", { name: "Log" }).getByRole("listitem");
       await expect.poll(() => entries.count(), patience).toBe(20);
@@ -229,7 +229,7 @@ describePage("the page", quick, (site) => {
       };
       const isUnknown = async () => {
         await inspector.getByText("unknown of").waitFor();
-        await inspector.getByText("How much that is, the next answer tells.").waitFor();
+        await inspector.getByText("Its size is known after the next answer.").waitFor();
         await expect.poll(() => inHeader.innerText(), patience).toBe("\u2013");
         expect(await inspector.getByRole("list", { name: "What the context is made of" }).count()).toBe(0);
       };

@@ -199,6 +199,6 @@ describePage("the page by keyboard alone", config, (site) => {
     await keyboard.press("Control+Enter");
     await tab.page.getByRole("region", { name: "Queue" }).getByText("this one steers").waitFor();
     await keyboard.press("Escape");
-    await tab.log.getByText("Stopped. What was said until then is kept.").waitFor();
+    await tab.log.getByText("Stopped. The text until then is kept.").waitFor();
   });
 });

@@ -202,7 +202,7 @@ describePage("the order of the page's list", two, (site) => {
     expect(new URL(tab.page.url()).pathname).toBe("/");
   });
 
-  it("tells how many failed, and keeps them selected", async () => {
+  it("says how many failed, and keeps them selected", async () => {
     await add(site(), "failing", 3);
     const tab = await site().open("about:blank");
     await tab.page.route("**/conversations/failing-02/pinned", (route) => route.abort("connectionreset"));

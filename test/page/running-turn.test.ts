@@ -79,7 +79,7 @@ describePage("the page while a turn runs", paced, (site) => {
 
     await tab.stopButton.click();
     await queueOf(tab).getByText("Paused after a stop or an error. Nothing is lost.").waitFor();
-    await tab.log.getByText("Stopped. What was said until then is kept.").waitFor();
+    await tab.log.getByText("Stopped. The text until then is kept.").waitFor();
     await tab.page.reload();
     await tab.button("Send queued (2)").click();
     await tab.ended(3);
@@ -141,7 +141,7 @@ describePage("the page while a turn runs", paced, (site) => {
     const id = await tab.begin("Give me a long answer");
     await tab.log.getByText(early).waitFor();
     await tab.composer.press("Escape");
-    const mark = tab.log.getByText("Stopped. What was said until then is kept.");
+    const mark = tab.log.getByText("Stopped. The text until then is kept.");
     await mark.waitFor();
     await tab.ended(1);
     const shown = await tab.answers.last().innerText();
@@ -179,7 +179,7 @@ describePage("the page while a turn runs", paced, (site) => {
     const id = await tab.begin("Give me a long answer");
     await tab.log.getByText(early).waitFor();
     wire.cut();
-    const banner = tab.page.getByText("Reconnecting. Turns go on without us, and nothing is lost.");
+    const banner = tab.page.getByText("Reconnecting. Turns continue on the server, and nothing is lost.");
     await banner.waitFor();
     const before = await tab.answers.last().innerText();
     wire.mend();

@@ -2,7 +2,7 @@ import type { HistoryResponse } from "@parley/wire";
 import { expect, it } from "vitest";
 import { describePage } from "./site.js";
 
-const banner = "Reconnecting. Turns go on without us, and nothing is lost.";
+const banner = "Reconnecting. Turns continue on the server, and nothing is lost.";
 
 // The demo model at the pace of a reader, with a slow tool that is no slower than it takes to act meanwhile.
 const paced = { models: { demo: { kind: "demo", slowStepMs: 600 } } };
@@ -19,7 +19,7 @@ describePage("the page when the server is killed and started again", paced, (sit
     await site().kill();
     await tab.page.getByText(banner).waitFor();
     await site().restart();
-    await tab.log.getByText("Interrupted: the server went away while it answered.").waitFor();
+    await tab.log.getByText("Interrupted: the server failed while the model answered.").waitFor();
     await tab.page.getByText(banner).waitFor({ state: "detached" });
     await tab.ended(1);
     const { chunks } = await site().ask<HistoryResponse>("GET", `/conversations/${id}`);

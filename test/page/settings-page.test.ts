@@ -8,7 +8,7 @@ import { patience, phone, type Tab } from "./tab.js";
 const quick = {
   models: {
     demo: { kind: "demo", pace: "instant", slowStepMs: 0 },
-    // Nobody is asked there.
+    // No key is needed there.
     other: {
       kind: "compatible",
       baseUrl: "http://127.0.0.1:9/v1",
@@ -148,7 +148,7 @@ describePage("the settings", quick, (site) => {
   it("make and revoke API keys", async () => {
     const tab = await site().open("/settings/keys");
     const keys = region(tab, "API keys");
-    await keys.getByText("There are none.").waitFor();
+    await keys.getByText("There are no keys.").waitFor();
     // The first key makes the server private. The user that creates it is not locked out.
     await keys.getByRole("button", { name: "Make the first key" }).click();
     await keys.getByRole("listitem").filter({ hasText: "admin" }).waitFor();
@@ -159,7 +159,7 @@ describePage("the settings", quick, (site) => {
     await entry.waitFor();
     expect(await findings(tab)).toEqual([]);
     await entry.getByRole("button", { name: /^Revoke the key/ }).click();
-    await entry.getByRole("button", { name: "Revoke for good" }).click();
+    await entry.getByRole("button", { name: "Revoke permanently" }).click();
     await entry.waitFor({ state: "detached" });
   });
 });

@@ -89,7 +89,7 @@ describePage("the page", quick, (site) => {
       expect(await tab.tooWide()).toEqual([]);
     });
 
-    it("gives fingers enough room, and text fields a size that no browser zooms into", async () => {
+    it("gives fingers enough space, and text fields a size that no browser zooms into", async () => {
       const tab = await site().open("/c/wide", phone);
       await tab.log.getByText("One.", { exact: true }).waitFor();
       const small = await tab.page.evaluate(() =>

@@ -37,7 +37,7 @@ describePage("a temporary conversation", quick, (site) => {
     expect(await findings(tab)).toEqual([]);
     await tab.button("Temporary").click();
     await banner(tab).waitFor({ state: "detached" });
-    const id = await beginTemporary(tab, "a zebra that nobody may see");
+    const id = await beginTemporary(tab, "a zebra that must not be seen");
     expect(await findings(tab)).toEqual([]);
     expect(await tab.list.getByRole("link", { name: "zebra" }).count()).toBe(0);
     expect(await listed(site())).not.toContain(id);

@@ -72,7 +72,7 @@ describePage("the webhooks of the settings", config, (site) => {
     await entry.getByRole("button", { name: "Disable" }).click();
     await entry.getByText("Disabled").waitFor();
     await entry.getByRole("button", { name: "Remove", exact: true }).click();
-    await entry.getByRole("button", { name: "Remove for good" }).click();
+    await entry.getByRole("button", { name: "Remove permanently" }).click();
     await dialog.getByText("There are none yet.").waitFor();
   });
 });

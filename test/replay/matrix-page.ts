@@ -33,7 +33,7 @@ ${table([
 
 ${total} conversations in all. The whole ones are counted after each of their turns: text, reasoning (encrypted, signed, redacted),
 parallel tools, tools that fail, say nothing or do not exist, arguments that are no JSON, call ids that come again, images and
-documents, refusals, searches of the provider's own, things that nobody knows, steering, stopped tools, calls that people decided, empty answers, answers
+documents, refusals, searches of the provider's own, unknown parts, steering, stopped tools, calls that people decided, empty answers, answers
 that broke off. The cut ones ended without warning behind each event of the provider's stream; the stopped ones were stopped at
 each event that the turn published. What had arrived was kept, and open calls were answered as interrupted. The last row is one
 conversation in which every provider takes over from every other, counted after every fifth turn.

@@ -39,6 +39,6 @@ export function promptProblems(prompt: readonly Message[]): string[] {
   }
   const last = prompt.at(-1)?.role;
   if (open.length > 0) problems.push(`prompt: ${open.join(", ")} has no result`);
-  if (last !== "user" && last !== "tool") problems.push("prompt: nobody asks for an answer");
+  if (last !== "user" && last !== "tool") problems.push("prompt: the last message needs no answer");
   return problems;
 }

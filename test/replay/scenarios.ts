@@ -203,7 +203,7 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
-    name: "what nobody knows, and tools of both sides",
+    name: "unknown parts, and tools of both sides",
     turns: [
       turn("And now?", { pieces: [think("Odd."), unknown, say("A hologram.")] }),
       turn("More", { pieces: [search, call("search", '{"q": "x"}')] }, { pieces: [say("Done.")] }),
@@ -243,7 +243,7 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
-    name: "calls that a person allowed, changed or denied, that nobody decided in time, and that were stopped or lost",
+    name: "calls that a person allowed, changed or denied, that were not decided in time, and that were stopped or lost",
     turns: [
       {
         asked: "Pay them",
@@ -268,7 +268,7 @@ export const scenarios: readonly Scenario[] = [
       },
       {
         asked: "Again",
-        answers: [{ pieces: [call("pay", "{}")] }, { pieces: [say("Nobody answered.")] }],
+        answers: [{ pieces: [call("pay", "{}")] }, { pieces: [say("No one answered.")] }],
         decisions: [[0, { decision: "deny", via: "expiry" }]],
       },
       {

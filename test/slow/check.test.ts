@@ -194,10 +194,16 @@ describe("npm run check", { timeout: 120_000 }, () => {
     expectFailure("unused", "plantedExport", "packages/wire/src/planted-file.ts", "planted-dependency");
   });
 
-  it("words: finds a word to avoid, and a doc comment that begins with a question", () => {
-    tree.plant("docs/planted.md", "The caller is told so.\n");
-    tree.plant("apps/cli/src/planted.ts", "/** How it is done. */\nexport const planted = 1;\n");
-    expectFailure("words", 'docs/planted.md:1 says "told"', 'apps/cli/src/planted.ts:1 begins with "How"');
+  it("words: finds a word to avoid, also in a name, and a doc comment that begins with a question", () => {
+    tree.plant("docs/planted.md", "The caller is told so.\nIt is removed for good.\n");
+    tree.plant("apps/cli/src/planted.ts", "/** How it is done. */\nexport const lastToldAt = 1;\n");
+    expectFailure(
+      "words",
+      'docs/planted.md:1 says "told"',
+      'docs/planted.md:2 says "for good"',
+      'apps/cli/src/planted.ts:1 begins with "How"',
+      'apps/cli/src/planted.ts:2 says "Told"',
+    );
   });
 
   it("publint: finds an export without a file", () => {

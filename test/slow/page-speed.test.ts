@@ -374,7 +374,7 @@ describePage("the speed of the page", config, (site) => {
     );
     expect(pages).toBeGreaterThan(1);
     expect(seen.frames).toBeGreaterThan(120);
-    // There is some room above the first message, and a new row may be smaller than estimated.
+    // There is some space above the first message, and a new row may be smaller than estimated.
     expect(seen.emptiest).toBeLessThan(0.15);
     expect(seen.mostRows).toBeLessThan(60);
     expect(share).toBeGreaterThan(0);

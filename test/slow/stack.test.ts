@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { onEmbedded, onPostgres } from "../../proof/crash/environments.js";
-import { type Case, type Environment, playInLanes } from "../../proof/crash/lane.js";
+import type { FaultPoint } from "../../proof/crash/fault-point.js";
+import { death } from "../../proof/crash/faults.js";
+import { type Case, type Environment, runCases } from "../../proof/crash/run-cases.js";
 import { Slots } from "../../proof/crash/slots.js";
-import type { Strike } from "../../proof/crash/strike.js";
 import { Tally } from "../../proof/crash/tally.js";
-import { death } from "../../proof/crash/troubles.js";
 import { describeOnPostgres } from "../harness/postgres.js";
 
 const seed = Number(process.env.PARLEY_SEED ?? 20_261_115);
@@ -14,16 +14,16 @@ const caseMs = 600_000;
 async function survive(
   environment: Environment,
   nodes: 1 | 2,
-  strikes: readonly (Strike & { againMs?: number })[],
+  faultPoints: readonly (FaultPoint & { againMs?: number })[],
 ) {
   const tally = new Tally();
-  const cases: Case[] = strikes.map(({ againMs, ...strike }) => ({
-    at: strike.how,
-    trouble: death({ nodes, strike, againMs }),
+  const cases: Case[] = faultPoints.map(({ againMs, ...faultPoint }) => ({
+    at: faultPoint.how,
+    fault: death({ nodes, faultPoint, againMs }),
   }));
-  await playInLanes(environment, cases, { lanes: 1, seed, tally, slots: new Slots() });
+  await runCases(environment, cases, { workers: 1, seed, tally, slots: new Slots() });
   expect(tally.words).toEqual([]);
-  expect(tally.kills).toBeGreaterThanOrEqual(strikes.length);
+  expect(tally.kills).toBeGreaterThanOrEqual(faultPoints.length);
 }
 
 describe.concurrent("clients of served nodes lose and double nothing", () => {

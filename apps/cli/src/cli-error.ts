@@ -18,7 +18,7 @@ export class CliError extends Error {
   }
 }
 
-/** A command that was called in a way that makes no sense. */
+/** Creates the error for a command with invalid arguments or options. */
 export function usageError(message: string, advice?: string): CliError {
   return new CliError(message, { exitCode: exitCodes.usage, ...omitUndefined({ advice }) });
 }

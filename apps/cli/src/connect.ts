@@ -15,7 +15,7 @@ export interface Connected {
   ask(path: string, init?: RequestInit): Promise<Response>;
   /** `server`: one is running. `here`: none is, so this process has opened the store. */
   readonly via: "server" | "here";
-  /** Where that is, for people. */
+  /** The server or store, as shown to the user. */
   readonly place: string;
   /** The configuration, where it was needed. */
   readonly config?: Config;

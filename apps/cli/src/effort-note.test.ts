@@ -17,7 +17,7 @@ const answers: Record<string, unknown> = {
 };
 const client = { request: async (name: string) => answers[name] } as unknown as ParleyClient;
 
-it("says that a model takes no effort, or not this one, and nothing where it does or nobody knows", async () => {
+it("says that a model takes no effort, or not this one, and nothing where it does or where that is unknown", async () => {
   expect(await effortNote(client, { effort: "low" })).toBe('a/none takes no effort: "low" has no effect.');
   expect(await effortNote(client, { effort: "max", model: "a/some" })).toBe(
     'a/some does not know the effort "max": it takes low, high.',

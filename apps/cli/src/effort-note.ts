@@ -11,7 +11,7 @@ export interface EffortChoice {
   readonly conversationId?: string | undefined;
 }
 
-/** Says that an effort has no effect on the model that a turn asks. Undefined: it has one, or nobody knows. */
+/** Returns a note if an effort has no effect on the model of a turn; undefined if it has one, or if that is unknown. */
 export async function effortNote(client: ParleyClient, choice: EffortChoice): Promise<string | undefined> {
   const { defaultModel, modelInfo } = await client.request("GET /models");
   const model = choice.model ?? (await modelOf(client, choice.conversationId)) ?? defaultModel;
@@ -22,7 +22,7 @@ export async function effortNote(client: ParleyClient, choice: EffortChoice): Pr
     : `${model} does not know the effort "${choice.effort}": it takes ${efforts.join(", ")}.`;
 }
 
-/** Tells of an effort that has no effect. The turn is asked for nevertheless: a script may name one for all models. */
+/** Notes an effort that has no effect. The turn is started nevertheless: a script may name one effort for all models. */
 export async function noteEffort(
   io: Pick<Io, "note">,
   client: ParleyClient,

@@ -74,7 +74,7 @@ describe("a failure", () => {
     expect(explain(AbortSignal.abort().reason).exitCode).toBe(130);
   });
 
-  it("that nobody expected shows its first line, and where to look", () => {
+  it("that was not expected shows its first line, and where to look", () => {
     expect(explain(new Error("first\nsecond")).message).toBe("Something went wrong inside parley: first");
   });
 });

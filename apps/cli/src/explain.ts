@@ -37,25 +37,25 @@ function refusalText({ message, problem }: ParleyRequestError): string {
   return decided === undefined ? message : `It was decided already: ${decisionText(decided)}`;
 }
 
-/** Returns advice on a refusal, if there is any. */
+/** Advice on refusals, by their code. */
 const advices: Partial<Record<ErrorCode, string>> = {
   unauthorized: "Put the key into PARLEY_API_KEY. `parley keys create` makes one, where the server runs.",
-  rate_limited: "Wait as long as it says, or a moment, and try again.",
-  forbidden: "Use a key with the scope that is named; `parley keys ls` shows what each may do.",
+  rate_limited: "Wait for the time in the message, or a moment, and try again.",
+  forbidden: "Use a key with that scope; `parley keys ls` lists the scopes of each.",
   turn_active:
     "With --queue, `run` and `send` wait for the next turn; with --steer the message joins this one; `parley stop` ends it. " +
     "If the turn waits for an approval or an answer, `parley pending` shows which.",
   queue_full: "Take something out with `parley queue rm`, or wait for the turn to end.",
-  conversation_not_found: "`parley ls` shows what there is.",
-  model_unavailable: "`parley models` shows what there is.",
-  already_decided: "The first decision counts. `parley show` says what came of it.",
+  conversation_not_found: "`parley ls` lists the conversations.",
+  model_unavailable: "`parley models` lists the models.",
+  already_decided: "The first decision counts. `parley show` shows its result.",
   schema_newer: "Use the version of Parley that wrote this store, or a newer one.",
   draining: "The server is shutting down: try again when it is back.",
   provider_auth: "Check the API key of this credential; `parley doctor` asks each provider.",
   answer_too_large:
-    "What arrived is kept. Ask for less at once, or raise the limit that is named in the settings.",
+    "The part that arrived is kept. Ask for less at once, or raise the limit of that name in the configuration.",
   output_invalid: "Ask again, choose another model with -m, or simplify the schema.",
-  quota_exceeded: "Look at the account at the provider, or choose another model with -m.",
+  quota_exceeded: "Check your account at the provider, or choose another model with -m.",
 };
 
 function explainRefusal(code: ErrorCode, message: string, unanswered: boolean, cause?: unknown): Explanation {
@@ -77,9 +77,9 @@ function explainSystem(error: unknown): Explanation | undefined {
   const found: Readonly<Record<string, readonly [message: string, advice: string]>> = {
     ENOSPC: [
       `The disk is full; nothing more can be written${where === "" ? "" : ` to${where}`}.`,
-      "Make room, or use a store elsewhere with --store. What was acknowledged is kept.",
+      "Free disk space, or use a store elsewhere with --store. What was acknowledged is kept.",
     ],
-    EDQUOT: ["Your quota on this disk is used up.", "Make room, or use a store elsewhere with --store."],
+    EDQUOT: ["Your quota on this disk is used up.", "Delete files, or use a store elsewhere with --store."],
     EROFS: [`The file system is read-only:${where}.`, "Use a store elsewhere with --store."],
     EACCES: [`Permission denied:${where}.`, "Check who owns it and who may write to it."],
     EPERM: [`Not permitted:${where}.`, "Check who owns it and who may write to it."],

@@ -11,7 +11,7 @@ export interface Io {
   readonly style: Style;
   /** Looks for standard error. */
   readonly errorStyle: Style;
-  /** The width of standard output; undefined when it is no terminal. */
+  /** The width of standard output; undefined when it is not a terminal. */
   readonly columns: number | undefined;
   /** Standard output is a terminal. */
   readonly isTerminal: boolean;

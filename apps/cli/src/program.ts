@@ -9,7 +9,7 @@ import { addTalking } from "./program/talking.js";
 import { addWebhooks } from "./program/webhooks.js";
 import type { GlobalOptions, VerbContext, VerbResult } from "./verb-context.js";
 
-/** Runs a verb with what it needs, and remembers how it ended. */
+/** Runs a verb with its context, and records its exit code. */
 export type Runner = (globals: GlobalOptions, verb: (context: VerbContext) => VerbResult) => Promise<void>;
 
 /** The whole command line. A verb's code is loaded when it is called. */
@@ -21,23 +21,23 @@ export function createProgram(version: string, run: Runner): Command {
     .version(version, "-V, --version", "print the version")
     .option(
       "--url <url>",
-      "the server to ask (PARLEY_URL); without it, the one on this store, else the store itself",
+      "address of the server (PARLEY_URL; default: the server that runs on the store, or the store itself)",
     )
     .option("--config <file>", "the configuration file (PARLEY_CONFIG)")
     .option("--store <place>", "the store: a folder, or postgres://... (PARLEY_STORE)")
-    .option("--owner <name>", "whose conversations, where no key says so (PARLEY_OWNER)")
-    .option("-q, --quiet", "nothing beside what was asked for")
+    .option("--owner <name>", "owner of the conversations, if no key determines it (PARLEY_OWNER)")
+    .option("-q, --quiet", "print only results and errors")
     .option("--no-color", "no colours (NO_COLOR)")
     .helpCommand("help [command]", "show help")
     .showSuggestionAfterError(true)
-    .showHelpAfterError("(--help shows how it is called)")
+    .showHelpAfterError("(add --help for usage)")
     .configureHelp({ sortSubcommands: false, showGlobalOptions: true })
     .addHelpText("after", rootHelp);
   const act: Act =
     (verb) =>
-    async (...given) => {
-      const command = given.at(-1) as Command;
-      await run(command.optsWithGlobals<GlobalOptions>(), (context) => verb(context, ...(given as never)));
+    async (...args) => {
+      const command = args.at(-1) as Command;
+      await run(command.optsWithGlobals<GlobalOptions>(), (context) => verb(context, ...(args as never)));
     };
   addServer(program, act);
   addMcp(program, act);
@@ -54,12 +54,12 @@ export function createProgram(version: string, run: Runner): Command {
 }
 
 const rootHelp = `
-Without a command: chat, when a terminal is there.
+Without a command, parley starts a chat if it runs on a terminal.
 
 A conversation is named by its id, by the beginning of its id, or by its place in the list: @ is the newest, @2 the one
 before. Verbs ask the server that runs on the store; when none runs they open the store themselves.
 
-Exit codes: 0 done; 1 failed; 2 called in a way that makes no sense; 3 the answer does not match --schema; 130 interrupted.
+Exit codes: 0 done; 1 failed; 2 invalid usage; 3 the answer does not match --schema; 130 interrupted.
 Environment: PARLEY_URL, PARLEY_API_KEY, PARLEY_CONFIG, PARLEY_STORE, PARLEY_OWNER, PARLEY_HOST, PARLEY_PORT, PARLEY_MODEL,
 PARLEY_MODELS, PARLEY_LOG_LEVEL, PARLEY_SECRET, PARLEY_SECRET_PREVIOUS, OPENAI_API_KEY, OPENAI_BASE_URL, ANTHROPIC_API_KEY, NO_COLOR, FORCE_COLOR.
 

@@ -54,7 +54,7 @@ describe("naming a conversation", () => {
       advice: "Did you mean 01920000?",
     });
     await expect(resolveConversation(clientOf("abc"), "title")).rejects.toThrow(
-      /In titles it is found here[\s\S]*abc/,
+      /These titles contain it[\s\S]*abc/,
     );
     await expect(resolveConversation(clientOf(), "@")).rejects.toMatchObject({
       message: "There is no conversation yet.",
@@ -65,7 +65,7 @@ describe("naming a conversation", () => {
   it("is refused for a place that is not in the list", async () => {
     await expect(resolveConversation(clientOf("a", "b"), "@99")).rejects.toMatchObject({
       message: "There are only 2 conversations.",
-      advice: "`parley ls` shows what there is.",
+      advice: "`parley ls` lists the conversations.",
       exitCode: 1,
     });
     await expect(resolveConversation(clientOf("a"), "@2")).rejects.toThrow("There is only 1 conversation.");

@@ -39,7 +39,7 @@ async function newest(client: ParleyClient, place: number): Promise<string> {
   if (length === 0)
     throw new CliError("There is no conversation yet.", { advice: 'Begin one: parley run "Hello!"' });
   throw new CliError(`There ${length === 1 ? "is" : "are"} only ${counted(length, "conversation")}.`, {
-    advice: "`parley ls` shows what there is.",
+    advice: "`parley ls` lists the conversations.",
   });
 }
 
@@ -72,7 +72,8 @@ async function unknown(
   if (byTitle.length > 0) {
     const shown = byTitle.slice(0, 5).map(({ id, title }) => `  ${id}  ${clip(safeLine(title), 50)}`);
     return new CliError(
-      [`No conversation's id begins with "${word}". In titles it is found here:`, ...shown].join("\n"),
+      [`No conversation's id begins with "${word}". These titles contain it:`, ...shown].join("\n"),
+      { advice: "Use the id of one of them." },
     );
   }
   const { conversations } = await client.request("GET /conversations", { query: { limit: 50 } });
@@ -81,7 +82,7 @@ async function unknown(
     conversations.map(({ id }) => id.slice(0, Math.max(8, word.length))),
   );
   return new CliError(`No conversation's id begins with "${word}".`, {
-    advice: meant === undefined ? "`parley ls` shows what there is." : `Did you mean ${meant}?`,
+    advice: meant === undefined ? "`parley ls` lists the conversations." : `Did you mean ${meant}?`,
   });
 }
 
@@ -104,7 +105,7 @@ export function resolveAmong(word: string, ids: readonly string[], what: string)
   });
 }
 
-/** As much of each id as tells it from the others, and no less than is easy to read. */
+/** Shortens each id to the characters that distinguish it from the others, and to no fewer than are easy to read. */
 export function shortIds(ids: readonly string[]): ReadonlyMap<string, string> {
   const sorted = [...ids].sort();
   const common = (left: string | undefined, right: string) => {

@@ -17,7 +17,7 @@ interface ServerNote {
   readonly startedAt: string;
 }
 
-/** Where a store's server announces itself: in the store's folder, or for a PostgreSQL server in the user's state. */
+/** Returns the file in which a store's server announces itself: in the store's folder, or in the user's state folder. */
 function serverFile(store: StoreConfig, env: Environment): string {
   if (store.kind === "folder") return join(store.folder, "server.json");
   const name = createHash("sha256").update(store.url).digest("hex").slice(0, 16);

@@ -12,7 +12,7 @@ import type { DescribeFailure } from "./faces/face.js";
 import type { Connections } from "./http/connections.js";
 import type { RateLimiter } from "./limits/rate-limiter.js";
 import type { ServerLimits, ServerPace } from "./limits/server-limits.js";
-import type { Beat } from "./stream/beat.js";
+import type { IntervalTimer } from "./stream/interval-timer.js";
 import type { Telemetry } from "./telemetry/telemetry.js";
 
 /** State and settings that the parts of one app share. */
@@ -31,9 +31,9 @@ export interface AppContext {
   readonly failures: FailedLogins;
   readonly connections: Connections;
   /** Keeps event streams alive. */
-  readonly heartbeat: Beat;
+  readonly heartbeat: IntervalTimer;
   /** Detects sockets whose client is gone. */
-  readonly ping: Beat;
+  readonly ping: IntervalTimer;
   readonly telemetry: Telemetry | undefined;
   readonly version: string;
   /** True if JSON answers are compressed here, and not by a host. */

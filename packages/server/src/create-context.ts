@@ -11,7 +11,7 @@ import { KeyRing } from "./auth/key-ring.js";
 import { Connections } from "./http/connections.js";
 import { RateLimiter } from "./limits/rate-limiter.js";
 import { defaultServerLimits, defaultServerPace } from "./limits/server-limits.js";
-import { Beat } from "./stream/beat.js";
+import { IntervalTimer } from "./stream/interval-timer.js";
 import { createSilentLogger } from "./telemetry/logging.js";
 import { createTelemetryHooks, type Telemetry } from "./telemetry/telemetry.js";
 import { packageVersion } from "./version.js";
@@ -50,8 +50,8 @@ export function createContext(
     rate: new RateLimiter({ perSecond: limits.requestsPerSecond, burst: limits.requestBurst, clock }),
     failures: new FailedLogins(limits, pace, clock),
     connections: new Connections(limits.connectionsPerKey),
-    heartbeat: new Beat(clock, pace.heartbeatMs),
-    ping: new Beat(clock, pace.pingMs),
+    heartbeat: new IntervalTimer(clock, pace.heartbeatMs),
+    ping: new IntervalTimer(clock, pace.pingMs),
     telemetry,
     version: options.version ?? packageVersion,
     compresses: options.compress ?? false,
@@ -67,7 +67,7 @@ export function createContext(
 /** Checks repeatedly that the callers of open connections are still admitted. Returns a function that stops it. */
 export function recheckCallers(app: AppContext): () => void {
   // As often as a key is looked up again.
-  const rechecks = new Beat(app.clock, app.pace.keyMs);
+  const rechecks = new IntervalTimer(app.clock, app.pace.keyMs);
   return rechecks.add(() => {
     app.keys.forget();
     app.connections

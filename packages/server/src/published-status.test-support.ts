@@ -3,12 +3,12 @@ interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly responses: object }>>>>;
 }
 
-/** 405: a method outside the contract. 417 and 431: refused by Node's parser. 499: nobody is left to read it. */
+/** 405: a method outside the contract. 417 and 431: refused by Node's parser. 499: the client is gone. */
 const outside: readonly number[] = [405, 417, 431, 499];
 
 /**
  * Returns what is wrong with the status of a refusal: the contract does not name it for this address and method.
- * Undefined for answers that are no refusal, and for addresses and methods that the contract does not have.
+ * Undefined for answers that are not refusals, and for addresses and methods that the contract does not have.
  */
 export function unpublishedStatus(
   document: object,

@@ -184,7 +184,7 @@ describe("while a turn runs that the server waits for", () => {
     await closing;
   });
 
-  it("nobody keeps a connection that would hold it up", async () => {
+  it("no client keeps a connection that would hold it up", async () => {
     const server = await startTestServer();
     await server.runtime.forOwner("local").send({ conversationId: "c1", message: "wait" });
     await server.provider.called(1);

@@ -127,7 +127,7 @@ describe("a message's row", () => {
     expect(messageRow(message, "c", 1_000_000).message).toStrictEqual(message);
   });
 
-  it("keeps fields that nobody knows", () => {
+  it("keeps fields that it does not know", () => {
     const odd = {
       ...toCanonical({ id: "m", conversationId: "c", role: "user", createdAt: new Date(0), content: [] }),
     };

@@ -14,7 +14,7 @@ import * as engine from "./operations/engine.js";
 import { examine } from "./operations/examine.js";
 import { collectBlobs } from "./operations/files/collect.js";
 import * as derived from "./operations/files/derived.js";
-import { existingBlobs, forgetRemoved, identity, removedBlobs } from "./operations/files/elsewhere.js";
+import { existingBlobs, forgetRemoved, identity, removedBlobs } from "./operations/files/external-bytes.js";
 import * as uploads from "./operations/files/uploads.js";
 import { addInputs } from "./operations/input/add-inputs.js";
 import { grants, removeGrant } from "./operations/input/grants.js";

@@ -106,11 +106,11 @@ function results(messages: readonly ConversationMessage[]): string[] {
 describe("a turn that cannot wait", () => {
   const script = [[toolCall("pay", { amount: 3 })], [text("done")]];
 
-  it("denies a call that needs a decision where nobody can be asked", async () => {
+  it("denies a call that needs a decision where no approver is available", async () => {
     paid.length = 0;
     const { outcome } = play({ script, tools: [pay as Tool<never>] });
     expect(results((await outcome).messages)).toEqual([
-      "This call needs a person's approval, and nobody can be asked here. It was not run.",
+      "This call needs a person's approval, but no approver is available. It was not run.",
     ]);
     expect(paid).toEqual([]);
   });
@@ -159,7 +159,7 @@ describe("a turn that cannot wait", () => {
     });
     expect(results((await outcome).messages)).toEqual([
       "The user denied this call. It was not run. They said: too much",
-      "This call needs a person's approval, and nobody can be asked here. It was not run.",
+      "This call needs a person's approval, but no approver is available. It was not run.",
       "The approval of this call failed: no line. It was not run.",
     ]);
   });
@@ -253,7 +253,7 @@ describe("a turn that can wait", () => {
     expect(paid).toEqual([]);
   });
 
-  it("runs what needs nobody meanwhile, and a call that is decided while others run", async () => {
+  it("runs what needs no decision meanwhile, and a call that is decided while others run", async () => {
     paid.length = 0;
     const slow = gate();
     const waits: Tool<never> = {
@@ -380,7 +380,7 @@ describe("a turn that can wait", () => {
     const { reason, uncommitted } = await outcome;
     expect(reason).toBe("aborted");
     expect(results(uncommitted)).toEqual([
-      "Nobody approved this call before the turn was stopped. It was not run.",
+      "This call was not approved before the turn was stopped. It was not run.",
       "The call was interrupted before it had a result.",
     ]);
     const response = events.find((event) => event.type === "input-response");
@@ -411,11 +411,11 @@ describe("a turn that can wait", () => {
       "noon",
       "noon",
       "noon",
-      "Nobody approved this call before the turn was stopped. It was not run.",
+      "This call was not approved before the turn was stopped. It was not run.",
     ]);
   });
 
-  it("asks nobody about a call that a standing approval covers", async () => {
+  it("makes no request for a call that a standing approval covers", async () => {
     paid.length = 0;
     const seen: unknown[] = [];
     const { outcome } = play({

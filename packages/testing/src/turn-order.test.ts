@@ -57,9 +57,9 @@ const always =
   (made: ScriptEntry): Entry =>
   () =>
     made;
-const stop: Entry = (abort) => (stage) => {
+const stop: Entry = (abort) => (context) => {
   abort.abort();
-  return hang()(stage);
+  return hang()(context);
 };
 const entry: fc.Arbitrary<Entry> = fc.oneof(
   {

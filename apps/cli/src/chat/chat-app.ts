@@ -24,7 +24,7 @@ export interface ChatAppOptions {
   readonly controller: ChatController;
   readonly context: VerbContext;
   readonly showReasoning: boolean;
-  /** Where the conversations are, for people. */
+  /** The server or store of the conversations, as shown to the user. */
   readonly place: string;
   readonly typedLines?: TypedLines;
 }

@@ -76,7 +76,7 @@ export class ChatController {
     return this.state.status === "active" || this.state.activeTurn !== undefined;
   }
 
-  /** Ids of the requests that nobody has answered, in order. */
+  /** Ids of the requests that are still open, in order. */
   get openInputs(): readonly string[] {
     return openInputs(this.inputs);
   }

@@ -36,7 +36,7 @@ export class ChatInputs {
 
   /**
    * Follows the conversation: closes the prompt when its request was answered elsewhere, and opens one for the next
-   * request if nothing is being typed. Returns what there is to say about it.
+   * request if nothing is being typed. Returns a text about it, if there is one.
    */
   update(isTyping: boolean): string | undefined {
     const notice = this.#close();
@@ -46,14 +46,14 @@ export class ChatInputs {
     return notice;
   }
 
-  /** Asks again about what was put off. Returns false where nothing waits. */
+  /** Asks again about postponed requests. Returns false if there are none. */
   askAgain(): boolean {
     this.#deferred.clear();
     this.#openNext();
     return this.prompt !== undefined;
   }
 
-  /** Puts the request off that is asked about now. */
+  /** Postpones the request of the open prompt. */
   defer(): void {
     if (this.prompt === undefined) return;
     const { requestId } = this.prompt.request;
@@ -62,13 +62,13 @@ export class ChatInputs {
     this.prompt = undefined;
   }
 
-  /** Puts off whatever waits now. */
+  /** Postpones all open requests. */
   deferAll(): void {
     this.defer();
     for (const { requestId } of this.#open()) this.#deferred.add(requestId);
   }
 
-  /** Answers the request that is asked about now. Returns what there is to say if somebody else was first. */
+  /** Answers the request of the open prompt. Returns a text if another client decided first. */
   async respond(response: RespondRequest): Promise<string | undefined> {
     const { prompt } = this;
     if (prompt === undefined) return undefined;

@@ -20,7 +20,7 @@ export interface CommandContext {
   print(lines: readonly string[]): void;
   /** Another verb's work, with its output shown here. */
   verb(): VerbContext;
-  /** Asks again about what waits for somebody. Returns false where nothing does. */
+  /** Asks again about open requests. Returns false if there are none. */
   askAgain(): boolean;
   quit(): void;
 }
@@ -36,7 +36,7 @@ const efforts: readonly ReasoningEffort[] = ["low", "medium", "high", "xhigh", "
 
 /** Everything that begins with a slash. */
 export const chatCommands: readonly ChatCommand[] = [
-  { name: "help", about: "what there is", run: help },
+  { name: "help", about: "list the commands", run: help },
   {
     name: "model",
     takes: "[name]",
@@ -56,9 +56,8 @@ export const chatCommands: readonly ChatCommand[] = [
   {
     name: "steer",
     takes: "<text>",
-    about: "reach the running turn at its next step (also !text, or Alt-Enter)",
-    run: async ({ controller }, rest) =>
-      void (await controller.say(needed(rest, "What should it hear?"), "steer")),
+    about: "send a message to the running turn, at its next step (also !text, or Alt-Enter)",
+    run: async ({ controller }, rest) => void (await controller.say(needed(rest, "Which message?"), "steer")),
   },
   {
     name: "attach",
@@ -69,10 +68,10 @@ export const chatCommands: readonly ChatCommand[] = [
   {
     name: "queue",
     takes: "[rm <id> | resume]",
-    about: "what waits; take something out; go on after a stop",
+    about: "list the queue; remove a message; resume after a stop",
     run: queue,
   },
-  { name: "pending", about: "what waits for you in this conversation: asks again (also Tab)", run: pending },
+  { name: "pending", about: "ask again about open requests of this conversation (also Tab)", run: pending },
   { name: "stop", about: "stop the running turn (also Ctrl-C)", run: stop },
   { name: "fork", takes: "[seq]", about: "go on in a copy, from here or from an earlier entry", run: fork },
   {
@@ -174,7 +173,7 @@ async function effort({ controller, print }: CommandContext, level: string): Pro
   }
   const chosen = efforts.find((each) => each === level);
   if (chosen === undefined)
-    throw new CliError(`"${level}" is no effort.`, { advice: `There are ${efforts.join(", ")}.` });
+    throw new CliError(`"${level}" is not an effort.`, { advice: `Use one of ${efforts.join(", ")}.` });
   const conversationId = (await controller.exists()) ? controller.id : undefined;
   const note = await effortNote(controller.client, {
     effort: chosen,
@@ -267,7 +266,9 @@ async function fork(context: CommandContext, rest: string): Promise<void> {
   const { controller, print } = context;
   const id = await known(context);
   if (rest !== "" && !/^\d+$/.test(rest))
-    throw new CliError("The place is a number: the last entry to share.");
+    throw new CliError(`"${rest}" is not a number.`, {
+      advice: "Give the number of the last entry to share, such as /fork 6, or none for the newest.",
+    });
   const { lastSealedSeq, requestFork } = await import("../verbs/changing/fork.js");
   const atSeq = rest === "" ? await lastSealedSeq(controller.client, id) : Number(rest);
   const { conversation } = await requestFork(controller.client, id, { atSeq });
@@ -279,7 +280,9 @@ async function compact(context: CommandContext, rest: string): Promise<void> {
   const { controller, print } = context;
   const keepLastN = rest === "" ? undefined : Number(rest);
   if (keepLastN !== undefined && !Number.isInteger(keepLastN))
-    throw new CliError("How many messages stay as they are is a number.");
+    throw new CliError(`"${rest}" is not a number.`, {
+      advice: "Give the number of newest messages to keep as they are, such as /compact 4.",
+    });
   const result = await controller.client.request("POST /conversations/:id/compact", {
     params: { id: await known(context) },
     body: { keepLastN },
@@ -293,7 +296,7 @@ async function undo(context: CommandContext): Promise<void> {
   await context.controller.client.request("POST /conversations/:id/compact/undo", {
     params: { id: await known(context) },
   });
-  context.print(["The model sees again what the newest summary stood for."]);
+  context.print(["The model sees again what the newest summary replaced."]);
 }
 
 async function keep(context: CommandContext): Promise<void> {
@@ -315,7 +318,8 @@ async function exportTo(context: CommandContext, rest: string): Promise<void> {
 /** The conversation's id, once there is one. */
 async function known({ controller }: CommandContext): Promise<string> {
   const { id } = controller;
-  if (!(await controller.exists())) throw new CliError("This conversation has not begun yet.");
+  if (!(await controller.exists()))
+    throw new CliError("This conversation has no messages yet. Send one first.");
   return id;
 }
 

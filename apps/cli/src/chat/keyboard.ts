@@ -1,7 +1,7 @@
 import { emitKeypressEvents } from "node:readline";
 import type { Key } from "../terminal/line-editor.js";
 
-/** Hears every key, until it is closed. */
+/** Source of key presses, until it is closed. */
 export interface Keyboard {
   close(): void;
 }

@@ -1,10 +1,10 @@
 import type { CommandNode, OptionNode } from "./command-tree.js";
 
-/** The shells that completion is written for. */
+/** Shells with a completion script. */
 export const shells = ["bash", "zsh", "fish"] as const;
 export type Shell = (typeof shells)[number];
 
-/** A completion script for a shell. Ids of conversations are asked for while completing, from a running server alone. */
+/** Returns a completion script for a shell. It completes ids of conversations only while a server is running. */
 export function completionScript(shell: Shell, root: CommandNode): string {
   if (shell === "bash") return bash(root);
   return shell === "zsh" ? zsh(root) : fish(root);
@@ -130,7 +130,7 @@ ${lines.join("\n")}
 `;
 }
 
-/** On a command's own level: its words were said, and none of those below it. */
+/** Returns a condition for a command's own level: its words were typed, and none of a subcommand. */
 function fishCondition(path: readonly string[], node: CommandNode): string {
   const said = path.map((word) => `__fish_seen_subcommand_from ${word}`);
   const below =

@@ -219,7 +219,7 @@ describeOnPostgres(
       expect(seen).toEqual([]);
     }, 60_000);
 
-    it("cannot be changed without the key: nobody reads it by having it sent elsewhere", async () => {
+    it("cannot be changed without the key, which could be read by having it sent elsewhere", async () => {
       const [provider, thief] = [await startProvider(), await startProvider({ anyKey: true })];
       const connections = await startOpenNode({});
       await connections.add({ name: "mine", kind: "compatible", baseUrl: provider.url, apiKey: key });

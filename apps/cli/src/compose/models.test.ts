@@ -31,8 +31,8 @@ async function modelServer(key: string): Promise<{ url: string; asked: string[] 
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, asked };
 }
 
-/** An address at which nobody listens any more. */
-async function nobody(): Promise<string> {
+/** Returns an address at which no server listens any more. */
+async function closedAddress(): Promise<string> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
@@ -86,7 +86,7 @@ describe("the models of a configuration", () => {
       return boundModels(composed).map(({ prices }) => prices);
     };
     const prices = { input: 1, output: 2, currency: "EUR" };
-    const models = [{ name: "gpt-5", prices }, "gpt-5", "gpt-5-unheard-of"];
+    const models = [{ name: "gpt-5", prices }, "gpt-5", "gpt-5-unknown"];
     const [own, listed, unknown] = await bindings({ kind: "openai", models });
     expect([own, listed?.input, unknown]).toEqual([prices, 1.25, undefined]);
     const elsewhere = await bindings({ kind: "openai", models, baseUrl: "https://proxy.example/v1" });
@@ -101,7 +101,7 @@ describe("the models of a configuration", () => {
     expect((await bindings({ ...claude, promptCache: "1h" }))[0]?.cacheWrite).toBe(10);
   });
 
-  it("leave room to be read in a window that was said to be small", async () => {
+  it("leave space for other messages in a window that is configured to be small", async () => {
     const [demo] = boundModels(await composeModels(await configOf({})));
     expect(demo).toMatchObject({ contextWindow: 16_000, maxOutputTokens: 4_000 });
     const bindings = async (...models: ModelEntry[]) => {
@@ -227,7 +227,7 @@ describe("the doctor's look at providers", () => {
       level: "error",
       advice: expect.stringContaining("key") as unknown,
     });
-    expect(await look({ OPENAI_BASE_URL: await nobody() })).toMatchObject({
+    expect(await look({ OPENAI_BASE_URL: await closedAddress() })).toMatchObject({
       level: "error",
       message: expect.stringContaining("ECONNREFUSED") as unknown,
     });

@@ -38,7 +38,7 @@ export function boundModels({ credentials, demo }: ComposedModels): readonly Mod
 }
 
 /**
- * Refuses a start with which nothing can be asked, or whose settings name a model that nobody has. `stored` are the
+ * Refuses a configuration without any model, or whose settings name a model that no credential has. `stored` are the
  * credentials that were added while a server ran: their models may come and go.
  */
 export function checkModels(

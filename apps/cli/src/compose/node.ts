@@ -81,7 +81,7 @@ export async function startNode(config: Config, listener: NodeListener = {}): Pr
       webhooks,
       files: { limits: omitUndefined({ ...fileLimits, unsentMs }), deriver: createFileDeriver() },
       limits: runtimeLimits(config),
-      // Nobody else can be on such a store, so there is nothing to look for.
+      // No other process can use such a store, so there is nothing to look for.
       ...(isShared ? {} : { lease: { pollMs: 0, presenceMs: 0 } }),
       keepRaw: config.keepRawResponses,
       approvals: approvalOptions(config),

@@ -6,8 +6,8 @@ import { CliError } from "../cli-error.js";
 const require = createRequire(import.meta.url);
 
 /**
- * The folder of the built page: the one that the configuration names, else Parley's own, which is undefined when it is
- * not installed or not built.
+ * Returns the folder of the built page: that of the configuration, or Parley's own. Undefined if the page is not
+ * installed or not built.
  */
 export function findPage(own?: string): string | undefined {
   if (own !== undefined) {

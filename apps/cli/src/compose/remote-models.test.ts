@@ -48,7 +48,7 @@ describe("asking a provider for its models", () => {
     ]);
   });
 
-  it("stops reading an answer that is no list, however long it is", async () => {
+  it("stops reading an answer that is not a list, however long it is", async () => {
     const { fetch, sent } = answering("x".repeat(1_000_000), 1_000);
     expect(await listRemoteModels(credential, { fetch })).toMatchObject({
       problem: expect.stringContaining("does not answer as an API of models does"),

@@ -5,7 +5,7 @@ import type { ResolvedCredential } from "../config/config.js";
 /** A model of a provider's list. */
 export interface ListedModel {
   readonly name: string;
-  /** In tokens, where the list says so. */
+  /** The window in tokens, if the list has it. */
   readonly contextWindow?: number;
 }
 

@@ -141,7 +141,7 @@ function withAddress<Opened>(open: () => Opened): Opened {
   }
 }
 
-/** Where the log is, for people: a server's address without its password. */
+/** Returns the place of the store, as shown to the user: of a server the address without its password. */
 export function describeStore(config: StoreConfig): string {
   if (config.kind === "folder") {
     const short = relative(process.cwd(), config.folder);
@@ -193,7 +193,7 @@ function pooled(error: unknown, url: string): CliError | undefined {
   );
 }
 
-/** A server that lets nobody in with this address. */
+/** Explains why a PostgreSQL server refused the connection: database, user or password. */
 function refused(error: unknown, url: string): CliError | undefined {
   if (!isParleyError(error)) return undefined;
   const state = error.details?.sqlState;

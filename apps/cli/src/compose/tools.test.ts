@@ -19,7 +19,7 @@ async function configured() {
   const folder = mkdtempSync(join(tmpdir(), "parley-tools-"));
   folders.push(folder);
   const file = join(folder, "called-by");
-  const script = `require("fs").writeFileSync(${JSON.stringify(file)}, process.env.PARLEY_CALLED_BY ?? "nobody")`;
+  const script = `require("fs").writeFileSync(${JSON.stringify(file)}, process.env.PARLEY_CALLED_BY ?? "none")`;
   const config = await loadConfig({
     flags: { store: join(folder, "store") },
     env: { HOME: folder },

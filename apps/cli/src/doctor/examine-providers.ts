@@ -11,7 +11,7 @@ export async function examineProviders({ credentials }: Config): Promise<Finding
 async function examine(name: string, credential: ResolvedCredential): Promise<Finding> {
   const area = "provider";
   if (credential.kind === "demo")
-    return { area, level: "ok", message: `${name}: the demo model needs nobody` };
+    return { area, level: "ok", message: `${name}: the demo model needs no key and no network` };
   if (credential.kind === "custom")
     return { area, level: "ok", message: `${name}: a provider of your own, not asked` };
   const listed = await listRemoteModels(credential, { timeoutMs: 10_000 });

@@ -75,19 +75,25 @@ function checkBounds(
   others: readonly Pick<UploadInfo, "size">[],
   bounds: FileBounds | undefined,
 ): void {
-  if (bounds === undefined) throw new CliError("This server takes no files.");
+  if (bounds === undefined) {
+    throw new CliError("This server takes no files.", { advice: "Send the message without them." });
+  }
   for (const { name, size } of files) {
     if (size <= bounds.fileBytes) continue;
     throw new CliError(
       `${name} has ${sizeText(size)}, and the server takes files of at most ${sizeText(bounds.fileBytes)}.`,
+      { advice: "Attach a smaller file." },
     );
   }
   const all = [...others, ...files];
   if (all.length > bounds.messageFiles)
-    throw new CliError(`The server takes at most ${bounds.messageFiles} files with a message.`);
+    throw new CliError(`The server takes at most ${bounds.messageFiles} files with a message.`, {
+      advice: "Send the files in several messages.",
+    });
   if (all.reduce((sum, { size }) => sum + size, 0) > bounds.messageFileBytes)
     throw new CliError(
       `The files of a message may have at most ${sizeText(bounds.messageFileBytes)} together.`,
+      { advice: "Send the files in several messages." },
     );
 }
 

@@ -1,7 +1,7 @@
 import { sizeText } from "@parley/fold";
 import type { UploadInfo } from "@parley/wire";
 
-/** A file in a line: its name, its type and its size. */
+/** Formats a file on one line: its name, its type and its size. */
 export function describeFile({
   name,
   mediaType,

@@ -5,7 +5,7 @@ const terminal = { stdin: { isTTY: true }, stderr: { isTTY: true } };
 const pipe = { stdin: {}, stderr: { isTTY: true } };
 
 describe("who decides about calls that ask", () => {
-  it("is the person at the terminal, and nobody where there is none", () => {
+  it("is the person at the terminal, and never without one", () => {
     expect(approveMode(undefined, terminal)).toBe("ask");
     expect(approveMode(undefined, pipe)).toBe("never");
     expect(approveMode("all", pipe)).toBe("all");

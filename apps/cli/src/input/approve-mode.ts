@@ -16,7 +16,7 @@ export function approveMode(
   if (chosen === "ask" && !hasTerminal)
     throw usageError(
       "--approve ask needs a terminal, and there is none.",
-      "Use --approve never or all, or answer elsewhere: `parley pending` shows what waits.",
+      "Use --approve never or all, or answer with another client: `parley pending` lists open requests.",
     );
   return chosen ?? (hasTerminal ? "ask" : "never");
 }

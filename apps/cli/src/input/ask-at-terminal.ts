@@ -11,7 +11,7 @@ import { viewRequest } from "./request-view.js";
 /** The outcome of a prompt at the terminal. */
 export type Asked =
   | { readonly outcome: "responded"; readonly response: RespondRequest }
-  /** Somebody else was first. */
+  /** Another client decided first. */
   | { readonly outcome: "decided"; readonly response: InputResponseEntry }
   | { readonly outcome: "later" }
   | { readonly outcome: "interrupted" };
@@ -70,7 +70,7 @@ function areaOf(prompt: InputPrompt, screen: Screen, io: Io, count: number) {
   };
 }
 
-/** Resolves with the response to a request that somebody else gives; with undefined when nobody listens any more. */
+/** Resolves with the response that another client gives to a request; with undefined when the signal is aborted. */
 async function decisionElsewhere(
   client: ParleyClient,
   { conversationId, requestId }: PendingRequest,

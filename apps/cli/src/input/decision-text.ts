@@ -19,8 +19,8 @@ const unanswered: Readonly<Record<string, string>> = {
 /** Says what was decided on a request, by whom, and what the decision covers; for a line below the call. */
 export function decisionText(response: InputResponseEntry): string {
   const { decision, via, by, scope, note, argumentsText, value } = response;
-  const nobody = by === undefined ? unanswered[via] : undefined;
-  if (nobody !== undefined) return nobody;
+  const undecided = by === undefined ? unanswered[via] : undefined;
+  if (undecided !== undefined) return undecided;
   const parts = [
     `${deeds[decision] ?? safeLine(decision)}${by === undefined ? "" : ` by ${safeLine(by.label ?? by.owner)}`}`,
     scope === undefined

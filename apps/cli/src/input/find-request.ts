@@ -16,7 +16,7 @@ export interface FoundRequest {
 
 /** More than this many pending requests are not listed at once by the server. */
 export const mostPending = 500;
-/** Where an answered request is looked for. */
+/** Limits of the search for an answered request. */
 const recentConversations = 10;
 const recentEntries = 200;
 
@@ -25,14 +25,15 @@ const recentEntries = 200;
  * were answered lately, so that a late caller learns who decided.
  */
 export async function findRequest(client: ParleyClient, word: string): Promise<FoundRequest> {
-  if (word.trim() === "") throw usageError("The id of the request is empty.");
+  if (word.trim() === "")
+    throw usageError("The id of the request is empty.", "`parley pending` lists open requests.");
   const pending = await inputRequests(client.request).pending({ limit: mostPending });
   const ids = pending.map(({ requestId }) => requestId);
   if (!ids.some((id) => id.startsWith(word))) {
     const answered = await findAnswered(client, word);
     if (answered !== undefined) return answered;
-    throw new CliError(`No request that waits has an id that begins with "${word}".`, {
-      advice: "`parley pending` shows what waits.",
+    throw new CliError(`No open request has an id that begins with "${word}".`, {
+      advice: "`parley pending` lists open requests.",
     });
   }
   const requestId = resolveAmong(word, ids, "request");

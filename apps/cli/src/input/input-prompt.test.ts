@@ -80,7 +80,7 @@ describe("a prompt for an approval", () => {
     });
   });
 
-  it("takes an edit that changes nothing as none, and refuses one that is no JSON", () => {
+  it("takes an edit that changes nothing as none, and refuses one that is not JSON", () => {
     const { prompt: editing } = enter(openPrompt(approval), "e");
     expect(enter(editing, "").prompt.changed).toBeUndefined();
     const broken = enter({ ...editing, line: { ...editing.line, text: "{" } }, "");

@@ -6,7 +6,7 @@ import { wrap } from "../terminal/wrap.js";
 import { answerValue, optionsOf, parsed, takesText } from "./answer-value.js";
 import { type RequestViewOptions, viewRequest } from "./request-view.js";
 
-/** A request that somebody at the terminal is asked about. Plain data: each key makes a new one. */
+/** State of the prompt for a request. Plain data: each key makes a new one. */
 export interface InputPrompt {
   readonly request: PendingRequest;
   /** `edit`: the line holds the arguments. */

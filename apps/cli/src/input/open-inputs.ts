@@ -30,7 +30,7 @@ export function inputsOf({
   return inputs;
 }
 
-/** Returns the ids of the requests that nobody has answered, in order. */
+/** Returns the ids of the requests that are still open, in order. */
 export function openInputs(inputs: ReadonlyMap<string, LoggedInput>): string[] {
   return [...inputs].flatMap(([id, { request, response }]) =>
     request !== undefined && response === undefined ? [id] : [],

@@ -14,25 +14,25 @@ export interface RequestViewOptions {
   readonly changed?: string | undefined;
 }
 
-const wishes: Readonly<Record<string, string>> = {
+const needs: Readonly<Record<string, string>> = {
   approval: "asks for approval",
   question: "asks you",
   "tool-output": "waits for its output from the caller",
 };
 
-/** Says in a few words what a request waits for. */
+/** Returns a short text for what a request waits for. */
 export function waitsFor(kind: string): string {
   if (kind === "question") return "an answer";
   return kind === "tool-output" ? "its output" : "approval";
 }
 
-/** A request as lines, and how many characters of it were left out. */
+/** A request as lines, and the number of its characters that were left out. */
 export interface RequestView {
   readonly lines: readonly string[];
   readonly hidden: number;
 }
 
-/** Of a reason, so many lines are shown where the arguments are folded too. */
+/** Maximum lines of a reason that are shown where the arguments are folded too. */
 const reasonRows = 4;
 
 /**
@@ -47,8 +47,8 @@ export function viewRequest(request: PendingRequest, options: RequestViewOptions
     `since ${since === "just now" ? "now" : since.replace(/ ago$/, "")}`,
     ...(expiresAt === undefined ? [] : [`until ${moment(expiresAt)}`]),
   ];
-  const wish = wishes[kind] ?? `asks for ${escapeInvisible(kind)}`;
-  const head = `${style.bold(escapeInvisible(toolName))} ${style.yellow(wish)}`;
+  const need = needs[kind] ?? `asks for ${escapeInvisible(kind)}`;
+  const head = `${style.bold(escapeInvisible(toolName))} ${style.yellow(need)}`;
   const isQuestion = kind === "question";
   const why = foldData(reason === "" ? [] : reason.split("\n").map(escapeInvisible), {
     columns: columns - 2,

@@ -30,13 +30,13 @@ function server(kinds: readonly string[], inForce?: Partial<InputResponseEntry>)
   return { sent, warned, settle: (mode: "never" | "all") => settleInputs(client, "c", mode, { io }) };
 }
 
-describe("what a turn waits for, where nobody is asked", () => {
+describe("requests of a turn, where no person can be asked", () => {
   it("is denied with `never`, and each denial is said, with what it was about", async () => {
     const one = server(["approval", "question"]);
     expect(await one.settle("never")).toBe("decided");
     expect(one.sent.map(({ decision }) => decision)).toEqual(["deny", "deny"]);
     expect(one.warned[0]).toBe(
-      '? pay\\u202e {"to":"bob"}: denied by ann (nobody could be asked). At a terminal --approve ask asks; --approve all allows everything.',
+      '? pay\\u202e {"to":"bob"}: denied by ann (no approver is available). At a terminal --approve ask asks; --approve all allows everything.',
     );
     expect(one.warned).toHaveLength(2);
   });
@@ -46,7 +46,7 @@ describe("what a turn waits for, where nobody is asked", () => {
     expect(await one.settle("all")).toBe("decided");
     expect(one.sent).toEqual([
       { decision: "allow", argumentsHash: "hash" },
-      { decision: "deny", note: "nobody could be asked" },
+      { decision: "deny", note: "no approver is available" },
     ]);
     expect(one.warned[0]).toBe('? pay\\u202e {"to":"bob"}: allowed by ann');
   });

@@ -14,8 +14,8 @@ import { decisionText } from "./decision-text.js";
 export type Settled = "decided" | "left" | "interrupted";
 
 /**
- * Decides on what a conversation's turn waits for, as the mode says, and says on standard error what was decided. Output
- * of a caller's tool is not ours to give.
+ * Decides the open requests of a conversation's turn according to the mode, and reports each decision on standard error.
+ * Only the caller that defined a tool can give its output.
  */
 export async function settleInputs(
   client: ParleyClient,
@@ -85,7 +85,7 @@ async function decide(
   const isAllowed = mode === "all" && kind === "approval";
   const response: RespondRequest = isAllowed
     ? { decision: "allow", argumentsHash }
-    : { decision: "deny", note: "nobody could be asked" };
+    : { decision: "deny", note: "no approver is available" };
   const said = await respond(client, request, response);
   sayDecision(request, isAllowed ? said : `${said}. ${advices[kind] ?? ""}`, io);
   return "decided";
@@ -96,7 +96,7 @@ const advices: Readonly<Record<string, string>> = {
   question: "At a terminal --approve ask asks.",
 };
 
-/** Responds, and says what is in force then: another decision may have been first. */
+/** Responds, and returns the decision in force as text: another client may have decided first. */
 async function respond(
   client: ParleyClient,
   request: PendingRequest,

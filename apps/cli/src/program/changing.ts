@@ -20,7 +20,7 @@ export function addChanging(program: Command, act: Act): void {
     );
   program
     .command("close")
-    .description("put a conversation away, without deleting it")
+    .description("hide a conversation from lists, without deleting it")
     .addArgument(conversation())
     .addHelpText("after", examples("parley close @2"))
     .action(
@@ -39,7 +39,7 @@ export function addChanging(program: Command, act: Act): void {
     );
   for (const [name, description, pinned] of [
     ["pin", "pin conversations: lists show them first", true],
-    ["unpin", "take pins away", false],
+    ["unpin", "remove the pins of conversations", false],
   ] as const)
     program
       .command(name)
@@ -49,10 +49,10 @@ export function addChanging(program: Command, act: Act): void {
       .action(act(async (context, words: readonly string[]) => (await verbs()).pin(words, pinned, context)));
   program
     .command("rm")
-    .description("delete conversations for good")
+    .description("delete conversations permanently")
     .argument("<conversation...>", idHelp)
-    .option("--cascade", "their forks too")
-    .option("-y, --yes", "do not ask")
+    .option("--cascade", "delete their forks too")
+    .option("-y, --yes", "delete without confirmation")
     .addOption(json())
     .addHelpText("after", examples("parley rm 0192f", "parley rm @2 @3 --yes"))
     .action(
@@ -62,11 +62,11 @@ export function addChanging(program: Command, act: Act): void {
     );
   program
     .command("fork")
-    .description("a new conversation that shares the log up to a place")
+    .description("make a new conversation that shares the log up to an entry")
     .addArgument(conversation())
     .option(
       "--at <seq>",
-      "the last entry to share: the end of a turn, or 0; the newest when not given",
+      "the last entry to share: the end of a turn, or 0 (default: the end of the newest turn)",
       whole,
     )
     .option("--message <text>", "the first message in the fork")
@@ -81,12 +81,12 @@ export function addChanging(program: Command, act: Act): void {
     );
   program
     .command("compact")
-    .description("put a summary in the place of older messages, for the model")
+    .description("replace older messages by a summary, for the model only")
     .addArgument(conversation())
-    .option("--keep <count>", "how many of the newest messages stay as they are (default 10)", whole)
+    .option("--keep <count>", "number of newest messages to keep as they are (default: 10)", whole)
     .addOption(model())
-    .option("--preview", "say what it would cover, and change nothing")
-    .option("--undo", "take the newest summary back")
+    .option("--preview", "show what it would cover, and change nothing")
+    .option("--undo", "undo the newest summary")
     .addOption(json())
     .addHelpText(
       "after",
@@ -99,19 +99,22 @@ export function addChanging(program: Command, act: Act): void {
     );
 }
 
-/** Verbs that carry conversations out and in. */
+/** Verbs that export and import conversations. */
 export function addMoving(program: Command, act: Act): void {
   program
     .command("export")
-    .description("write conversations as text")
+    .description("export conversations as text")
     .argument("[conversation...]", idHelp)
-    .option("--all", "all of them")
+    .option("--all", "export all conversations")
     .addOption(
       new Option("--format <format>", "jsonl can be imported again, markdown is for reading")
         .choices(["jsonl", "markdown"])
         .default("jsonl"),
     )
-    .option("-o, --output <path>", "a file, or a folder with one file for each; default: standard output")
+    .option(
+      "-o, --output <path>",
+      "a file, or a folder with one file per conversation (default: standard output)",
+    )
     .addHelpText(
       "after",
       examples(
@@ -127,9 +130,9 @@ export function addMoving(program: Command, act: Act): void {
     );
   program
     .command("import")
-    .description("read exported conversations in; what cannot be kept exactly is refused")
+    .description("import exported conversations; refuses what cannot be stored exactly")
     .argument("[file...]", "JSONL files or folders of them; - or nothing is standard input")
-    .option("--id <id>", "under another id")
+    .option("--id <id>", "import under another id")
     .addOption(json())
     .addHelpText(
       "after",

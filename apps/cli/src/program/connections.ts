@@ -6,7 +6,7 @@ import { type Act, examples, type JsonOption, json } from "./arguments.js";
 export function addConnections(program: Command, act: Act): void {
   const connect = program
     .command("connect")
-    .description("connections to providers of models, while the server runs");
+    .description("manage connections to providers of models while the server runs");
   const verbs = () => import("../verbs/keeping/connections.js");
   const named = (name: string, description: string) =>
     connect.command(name).description(description).argument("<name>", "the name of the connection");
@@ -20,10 +20,10 @@ export function addConnections(program: Command, act: Act): void {
       .description("connect to a provider; its models can be used at once")
       .argument("[kind]", "openai, anthropic, or compatible for any server that speaks OpenAI's protocol"),
   )
-    .option("--no-key", "there is no key")
+    .option("--no-key", "connect without a key")
     .option("--address <url>", "the address of the API, such as http://127.0.0.1:11434/v1")
     .option("--name <name>", "the first part of its models' names (default: the kind)")
-    .option("--models <list>", "these models, with commas (default: those that the provider lists)")
+    .option("--models <list>", "models, separated by commas (default: those that the provider lists)")
     .addOption(json())
     .action(
       act(async (context, kind: string | undefined, options: AddConnectionOptions) =>
@@ -33,33 +33,33 @@ export function addConnections(program: Command, act: Act): void {
   connect
     .command("ls")
     .alias("list")
-    .description("list them, without keys")
+    .description("list the connections, without keys")
     .addOption(json())
     .action(act(async (context, options: JsonOption) => (await verbs()).listConnections(options, context)));
-  named("test", "ask its provider for its models, which become those of the connection; costs no tokens")
+  named("test", "check a connection and update its models from the provider; costs no tokens")
     .addOption(json())
     .action(
       act(async (context, name: string, options: JsonOption) =>
         (await verbs()).testConnection(name, options, context),
       ),
     );
-  withKey(named("change", "change its key, its address or its models"))
+  withKey(named("change", "change the key, the address or the models of a connection"))
     .option("--address <url>", "another address; the key is needed again")
-    .option("--models <list>", "these models, with commas; `all`: those that the provider lists")
+    .option("--models <list>", "models, separated by commas; `all`: those that the provider lists")
     .addOption(json())
     .action(
       act(async (context, name: string, options: ChangeConnectionOptions) =>
         (await verbs()).changeConnection(name, options, context),
       ),
     );
-  named("rename", "give it another name, and its models with it")
+  named("rename", "rename a connection and its models")
     .argument("<new-name>", "the new name")
     .action(
       act(async (context, name: string, newName: string) =>
         (await verbs()).renameConnection(name, newName, context),
       ),
     );
-  named("rm", "remove one with its key")
+  named("rm", "remove a connection and its key")
     .alias("remove")
     .action(act(async (context, name: string) => (await verbs()).removeConnection(name, context)));
   connect.addHelpText(

@@ -4,14 +4,14 @@ import type { PendingOptions } from "../verbs/deciding/pending.js";
 import type { AnswerOptions, ApproveOptions, DenyOptions } from "../verbs/deciding/respond.js";
 import { type Act, examples, type JsonOption, json } from "./arguments.js";
 
-/** Verbs that decide what turns wait for. */
+/** Verbs that respond to the requests of turns: approvals, questions, tools of a caller. */
 export function addDeciding(program: Command, act: Act): void {
   const verbs = () => import("../verbs/deciding/respond.js");
   program
     .command("pending")
-    .description("what waits for somebody: approvals, questions, tools of a caller")
-    .argument("[conversation]", `only in this one: ${idHelp}`)
-    .option("--full", "each with all of its arguments")
+    .description("list open requests: approvals, questions, tools of a caller")
+    .argument("[conversation]", `only of this conversation: ${idHelp}`)
+    .option("--full", "show all arguments of each")
     .addOption(json())
     .addHelpText("after", examples("parley pending", "parley pending @ --full", "parley pending --json"))
     .action(
@@ -21,17 +21,17 @@ export function addDeciding(program: Command, act: Act): void {
     );
   program
     .command("approve")
-    .description("allow a call that waits; it runs exactly as it was shown, or as it is edited")
+    .description("approve a waiting call; it runs with the arguments shown, or with those of --edit")
     .argument("<request>", requestHelp)
     .addOption(
       new Option(
         "--always <where>",
-        "also later calls of the tool, whatever their arguments: in this conversation, or in all of the owner",
+        "approve later calls of the tool too, with any arguments: in this conversation, or in all of the owner's",
       ).choices(["conversation", "owner"]),
     )
     .option("--edit <json>", "run it with these arguments instead")
-    .option("--args-file <file>", "the same from a file; - is standard input")
-    .option("--note <text>", "for the record")
+    .option("--args-file <file>", "read these arguments from a file; - is standard input")
+    .option("--note <text>", "a note, stored with the decision")
     .addOption(json())
     .addHelpText(
       "after",
@@ -48,7 +48,7 @@ export function addDeciding(program: Command, act: Act): void {
     );
   program
     .command("deny")
-    .description("deny a call that waits, or an answer; the model receives the denial")
+    .description("deny a waiting call, or decline a question; the model receives the denial")
     .argument("<request>", requestHelp)
     .option("--note <text>", "the reason, for the model")
     .addOption(json())
@@ -62,11 +62,14 @@ export function addDeciding(program: Command, act: Act): void {
     .command("answer")
     .description("answer a question, or hand in the output of a tool that the caller runs")
     .argument("<request>", requestHelp)
-    .argument("[value...]", "the answer as text, one of its options, or JSON where the question wants that")
-    .option("--json", "the answer is JSON, and so is what is printed")
-    .option("--file <file>", "the answer is in a file; - is standard input")
-    .option("--error", "the tool failed: the answer says how")
-    .option("--note <text>", "for the record")
+    .argument(
+      "[value...]",
+      "the answer as text, one of the question's options, or JSON if the question asks for it",
+    )
+    .option("--json", "the answer is JSON; print JSON as well")
+    .option("--file <file>", "read the answer from a file; - is standard input")
+    .option("--error", "the tool failed: the answer is its error")
+    .option("--note <text>", "a note, stored with the answer")
     .addHelpText(
       "after",
       examples(
@@ -88,15 +91,15 @@ const requestHelp = "its id, or the beginning of it; `parley pending` lists them
 
 function addGrants(program: Command, act: Act): void {
   const verbs = () => import("../verbs/deciding/grants.js");
-  const grants = program.command("grants").description("standing approvals: list, end");
+  const grants = program.command("grants").description("list and end standing approvals");
   grants
     .command("ls", { isDefault: true })
-    .description("list them")
+    .description("list the standing approvals")
     .addOption(json())
     .action(act(async (context, options: JsonOption) => (await verbs()).listGrants(options, context)));
   grants
     .command("rm")
-    .description("end one: the next call asks again")
+    .description("end a standing approval: the next call asks again")
     .argument("<approval>", "its id, or the beginning of it")
     .action(
       act(async (context, word: string, options: object) =>

@@ -15,20 +15,23 @@ const logLevels = ["debug", "info", "warn", "error", "silent"];
 export function addServer(program: Command, act: Act): void {
   program
     .command("serve")
-    .description("serve the store: API, socket and page, until it is stopped")
-    .option("--host <address>", "where to listen (PARLEY_HOST); beyond this machine only with a key")
-    .option("--port <port>", "0 takes any that is free (PARLEY_PORT; default 4141)", port)
-    .option("--insecure", "listen beyond this machine without keys: every caller gets full access")
-    .option("--no-page", "without the page")
+    .description("start the server: API, socket and page")
+    .option(
+      "--host <address>",
+      "address to listen on (PARLEY_HOST); one that other machines reach needs a key first",
+    )
+    .option("--port <port>", "port to listen on; 0 takes a free one (PARLEY_PORT; default: 4141)", port)
+    .option("--insecure", "let other machines in without a key: every caller gets full access")
+    .option("--no-page", "do not serve the page")
     .addOption(
-      new Option("--drain <seconds>", "how long turns may finish their step at the end")
+      new Option("--drain <seconds>", "time for running turns to finish their step when the server stops")
         .argParser(count)
         .default(20),
     )
     .addOption(
       new Option(
         "--log-level <level>",
-        "the least that is logged; debug includes probes of health and figures",
+        "lowest level that is logged; debug includes health checks and requests for metrics",
       )
         .choices(logLevels)
         .env("PARLEY_LOG_LEVEL"),
@@ -48,7 +51,7 @@ export function addServer(program: Command, act: Act): void {
     );
 }
 
-/** The conversations as tools of other programs. */
+/** The MCP server over standard input and output. */
 export function addMcp(program: Command, act: Act): void {
   program
     .command("mcp")
@@ -60,28 +63,28 @@ export function addMcp(program: Command, act: Act): void {
     .action(act(async (context) => (await import("../verbs/keeping/mcp.js")).mcp(context)));
 }
 
-/** Verbs that look after the installation. */
+/** Verbs that maintain the installation. */
 export function addKeeping(program: Command, act: Act): void {
-  const keys = program.command("keys").description("API keys: make, list, revoke, recover");
+  const keys = program.command("keys").description("create, list, revoke and recover API keys");
   const verbs = () => import("../verbs/keeping/keys.js");
   keys
     .command("create")
-    .description("make a key and show its secret, once")
+    .description("create a key and show its secret, once")
     .option(
       "--scopes <list>",
-      "of read, write, approve, admin, with commas (default: read,write; of the first key all)",
+      "any of read, write, approve, admin, separated by commas (default: read,write; all for the first key)",
     )
     .addOption(new Option("--scope <list>", "the same").hideHelp())
     .addOption(json())
     .action(act(async (context, options: CreateKeyOptions) => (await verbs()).createKey(options, context)));
   keys
     .command("ls", { isDefault: true })
-    .description("list them, without secrets")
+    .description("list the keys, without secrets")
     .addOption(json())
     .action(act(async (context, options: JsonOption) => (await verbs()).listKeys(options, context)));
   keys
     .command("rm")
-    .description("revoke one")
+    .description("revoke a key")
     .argument("<key>", "its id, or the beginning of it")
     .action(
       act(async (context, word: string, options: object) =>
@@ -90,12 +93,12 @@ export function addKeeping(program: Command, act: Act): void {
     );
   keys
     .command("recover")
-    .description("make a key with all scopes on the store itself, when no key is left that may make one")
+    .description("create a key with all scopes on the store itself, if the last admin key is lost")
     .addOption(json())
     .action(act(async (context, options: JsonOption) => (await verbs()).recoverKey(options, context)));
   keys
     .command("logout")
-    .description("end all logins that pages have made with one")
+    .description("end all logins of pages with a key")
     .argument("<key>", "its id, or the beginning of it")
     .action(
       act(async (context, word: string, options: object) =>
@@ -107,14 +110,14 @@ export function addKeeping(program: Command, act: Act): void {
     examples(
       "parley keys create",
       "parley keys create --owner alice --scopes read",
-      "parley keys create --scopes read,approve   # decides what turns wait for, and writes nothing",
+      "parley keys create --scopes read,approve   # may decide requests, and send nothing",
       "parley keys rm key_4f",
     ),
   );
   program
     .command("init")
     .description("write a commented configuration file, or a project with a chat page")
-    .argument("[folder]", "where; the working folder when not given")
+    .argument("[folder]", "folder to write to (default: the working folder)")
     .option("--json", "as JSON, with a schema for editors")
     .option("--ts", "as TypeScript, for Node 22.18 or newer")
     .option("--starter", "a whole project: a chat page in React, and the configuration of its server")
@@ -126,15 +129,20 @@ export function addKeeping(program: Command, act: Act): void {
     );
   program
     .command("migrate")
-    .description("bring the store's schema up, as a server does when it starts; or move a store in a folder")
+    .description(
+      "update the store's schema, as a server does when it starts; or move a store to another engine",
+    )
     .addOption(
       new Option(
         "--to <engine>",
         "move a store of PGlite, or of an older PostgreSQL, to a private PostgreSQL in the same folder",
       ).choices(["postgres"]),
     )
-    .option("--older-bin <folder>", "with --to: the programs of the PostgreSQL that wrote the store")
-    .option("--remove-old", "with --to: remove the files from before, once they are compared")
+    .option(
+      "--older-bin <folder>",
+      "with --to: folder of the programs of the PostgreSQL version that wrote the store",
+    )
+    .option("--remove-old", "with --to: remove the old files once the copy was compared with them")
     .addOption(json())
     .addHelpText(
       "after",
@@ -148,9 +156,9 @@ export function addKeeping(program: Command, act: Act): void {
   addShards(program, act);
   program
     .command("doctor")
-    .description("look for what is wrong: machine, configuration, providers, store")
-    .option("--fix", "mend what can be mended safely")
-    .option("--no-providers", "do not ask the providers")
+    .description("check the machine, the configuration, the providers and the store for problems")
+    .option("--fix", "repair what can be repaired safely")
+    .option("--no-providers", "do not check the providers")
     .addOption(json())
     .addHelpText(
       "after",
@@ -166,11 +174,13 @@ export function addKeeping(program: Command, act: Act): void {
 function addShards(program: Command, act: Act): void {
   const shard = program
     .command("shard")
-    .description("shards of a store on several databases: list, add, move, check");
+    .description(
+      "list, add and check the shards of a store on several databases, and move owners between them",
+    );
   const verbs = () => import("../verbs/keeping/shard.js");
   shard
     .command("ls", { isDefault: true })
-    .description("list them, with the number of their owners")
+    .description("list the shards, with the number of their owners")
     .addOption(json())
     .action(act(async (context, options: JsonOption) => (await verbs()).listShards(options, context)));
   shard

@@ -11,15 +11,17 @@ import type { TailOptions } from "../verbs/reading/tail.js";
 import type { UsageOptions } from "../verbs/reading/usage.js";
 import { type Act, conversation, count, examples, type JsonOption, json, limit, port } from "./arguments.js";
 
-/** Verbs that show what there is. */
+/** Verbs that read conversations and settings. */
 export function addReading(program: Command, act: Act): void {
   program
     .command("ls")
     .description("list conversations, pinned ones first, newest activity first")
     .argument("[query]", "the beginning of an id, or a part of a title")
-    .addOption(limit("how many at most", 20))
-    .option("--all", "all of them")
-    .addOption(new Option("--status <status>", "only these").choices(["active", "idle", "closed"]))
+    .addOption(limit("maximum number of conversations", 20))
+    .option("--all", "list all conversations")
+    .addOption(
+      new Option("--status <status>", "only those with this status").choices(["active", "idle", "closed"]),
+    )
     .option("-m, --model <name>", "only those that would use this model")
     .addOption(json())
     .addHelpText(
@@ -40,8 +42,8 @@ export function addReading(program: Command, act: Act): void {
     .command("show")
     .description("show a conversation")
     .addArgument(conversation())
-    .option("-n, --limit <count>", "the newest entries only", count)
-    .option("--results <lines>", "lines of each tool's result", count)
+    .option("-n, --limit <count>", "only this number of newest entries", count)
+    .option("--results <lines>", "maximum lines of each tool's result", count)
     .option("--no-reasoning", "without the model's reasoning")
     .addOption(json())
     .addHelpText(
@@ -55,12 +57,12 @@ export function addReading(program: Command, act: Act): void {
     );
   program
     .command("tail")
-    .description("the newest entries, and with -f everything that comes")
+    .description("show the newest entries; with -f follow the conversation")
     .addArgument(conversation())
-    .option("-f, --follow", "go on until interrupted")
-    .addOption(limit("how many entries first", 10))
+    .option("-f, --follow", "show new entries until interrupted")
+    .addOption(limit("number of newest entries to start with", 10))
     .option("--no-reasoning", "without the model's reasoning")
-    .option("--jsonl", "chunks, then events, one a line")
+    .option("--jsonl", "print chunks, then events, as one line of JSON each")
     .addHelpText(
       "after",
       examples("parley tail @", "parley tail -f 0192f", "parley tail -f @ --jsonl | jq .event.type"),
@@ -75,7 +77,7 @@ export function addReading(program: Command, act: Act): void {
     .description("search the messages and titles of all conversations, or the messages of one")
     .argument("<words...>")
     .option("--in <conversation>", `only this conversation: ${idHelp}`)
-    .addOption(limit("how many at most", 20))
+    .addOption(limit("maximum number of results", 20))
     .addOption(json())
     .addHelpText(
       "after",
@@ -92,13 +94,15 @@ export function addReading(program: Command, act: Act): void {
     );
   program
     .command("metrics")
-    .description("latency, tokens, cache and cost of a conversation's turns; with --cost, sums over days")
+    .description(
+      "show latency, tokens, cache and cost of a conversation's turns; with --cost, totals per day",
+    )
     .addArgument(conversation().argOptional())
-    .addOption(limit("the newest turns; with --cost, how many lines at most", 20))
-    .option("--no-chart", "the table alone")
-    .option("--cost", "what calls to models have cost, over all conversations")
+    .addOption(limit("number of newest turns; with --cost, maximum number of lines", 20))
+    .option("--no-chart", "only the table")
+    .option("--cost", "cost of calls to models, over all conversations")
     .addOption(
-      new Option("--by <group>", "with --cost: what to sum by (default: day)").choices([
+      new Option("--by <group>", "with --cost: group the totals by this (default: day)").choices([
         "day",
         "model",
         "conversation",
@@ -110,8 +114,8 @@ export function addReading(program: Command, act: Act): void {
       "with --cost: the first day, as YYYY-MM-DD in UTC (default: 29 days before the last)",
     )
     .option("--to <day>", "with --cost: the last day (default: today)")
-    .option("--owner <owner>", "with --cost: another owner's; needs an admin key")
-    .option("--all-owners", "with --cost: of all owners; needs an admin key")
+    .option("--owner <owner>", "with --cost: the cost of another owner; needs an admin key")
+    .option("--all-owners", "with --cost: the cost of all owners; needs an admin key")
     .addOption(json())
     .addHelpText(
       "after",
@@ -131,10 +135,13 @@ export function addReading(program: Command, act: Act): void {
     );
   program
     .command("context")
-    .description("what the model was shown, call by call, and what changed")
+    .description("show what the model was shown, call by call, and what changed in between")
     .addArgument(conversation())
-    .option("-t, --turn <turn>", "a number, negative from the end, or an id; the newest when not given")
-    .option("--call <number>", "one call of the turn", count)
+    .option(
+      "-t, --turn <turn>",
+      "the turn's id or number; negative counts from the end (default: the newest)",
+    )
+    .option("--call <number>", "only this call of the turn", count)
     .addOption(json())
     .addHelpText(
       "after",
@@ -147,7 +154,7 @@ export function addReading(program: Command, act: Act): void {
     );
   program
     .command("models")
-    .description("list the models that can be asked")
+    .description("list the available models")
     .addOption(json())
     .addHelpText("after", examples("parley models"))
     .action(
@@ -159,12 +166,12 @@ export function addReading(program: Command, act: Act): void {
 }
 
 function addTools(program: Command, act: Act): void {
-  const tools = program.command("tools").description("tools: list them, log in at the servers of some");
+  const tools = program.command("tools").description("list tools, and log in to servers of tools");
   const server = () => new Argument("<server>", "its name in `mcpServers`");
   const verbs = () => import("../verbs/changing/tool-login.js");
   tools
     .command("ls", { isDefault: true })
-    .description("list the tools that every turn is offered, and which of them ask first")
+    .description("list the tools that every turn is offered, and which of them need approval")
     .addOption(json())
     .action(
       act(async (context, options: JsonOption) =>
@@ -173,12 +180,14 @@ function addTools(program: Command, act: Act): void {
     );
   tools
     .command("connect")
-    .description("log in at a server of tools, in a browser on this machine or another one")
+    .description("log in to a server of tools, in a browser on this machine or another one")
     .addArgument(server())
     .addOption(
-      new Option("--port <port>", "where this machine waits for the browser (default: any)").argParser(port),
+      new Option("--port <port>", "port on which to wait for the browser (default: a free one)").argParser(
+        port,
+      ),
     )
-    .option("--no-browser", "only print the address")
+    .option("--no-browser", "print the address, and do not open a browser")
     .action(
       act(async (context, name: string, options: ConnectOptions) =>
         (await verbs()).connectServer(name, options, context),
@@ -186,7 +195,7 @@ function addTools(program: Command, act: Act): void {
     );
   tools
     .command("disconnect")
-    .description("forget the login at a server of tools")
+    .description("log out of a server of tools")
     .addArgument(server())
     .action(act(async (context, name: string) => (await verbs()).disconnectServer(name, context)));
   tools.addHelpText("after", examples("parley tools", "parley tools connect tracker"));

@@ -19,8 +19,8 @@ import {
 const approve = () =>
   new Option(
     "--approve <mode>",
-    "calls that ask first: never allows none, ask asks at the terminal, all allows every one, which is dangerous " +
-      "(default: ask at a terminal, else never)",
+    "calls that need approval: never denies them, ask asks at the terminal, all allows every one, which is dangerous " +
+      "(default: ask at a terminal, otherwise never)",
   ).choices([...approveModes]);
 
 const file = () =>
@@ -33,21 +33,21 @@ const file = () =>
 
 const queue = () => new Option("--queue", "if a turn runs, wait for the next one");
 
-const steer = () => new Option("--steer", "if a turn runs, reach it at its next step");
+const steer = () => new Option("--steer", "if a turn runs, add the message to it at its next step");
 
 const temporary = () =>
   new Option(
     "--temporary",
-    "in a new conversation that no list shows and that is deleted at the end",
+    "use a new conversation that no list shows and that is deleted at the end",
   ).conflicts(["continue", "in"]);
 
-/** Verbs that talk to a model. */
+/** Verbs that send messages to a model. */
 export function addTalking(program: Command, act: Act): void {
   program
     .command("chat", { isDefault: false })
-    .description("talk in this terminal")
-    .argument("[conversation]", `where to go on: ${idHelp}`)
-    .option("-c, --continue", "go on with the newest conversation")
+    .description("chat in this terminal")
+    .argument("[conversation]", `conversation to continue: ${idHelp}`)
+    .option("-c, --continue", "continue the newest conversation")
     .addOption(model())
     .addOption(effort())
     .addOption(temporary())
@@ -69,11 +69,11 @@ export function addTalking(program: Command, act: Act): void {
     );
   program
     .command("run")
-    .description("ask once; the answer goes to standard output, all else to standard error")
-    .argument("[prompt...]", "the prompt; what is piped in and files are added behind it")
+    .description("send one prompt; the answer goes to standard output, everything else to standard error")
+    .argument("[prompt...]", "the prompt; standard input and files are added after it")
     .addOption(file())
-    .option("-c, --continue", "in the newest conversation")
-    .option("--in <conversation>", "in this conversation")
+    .option("-c, --continue", "continue the newest conversation")
+    .option("--in <conversation>", "continue this conversation")
     .addOption(queue())
     .addOption(steer())
     .addOption(temporary())
@@ -81,11 +81,11 @@ export function addTalking(program: Command, act: Act): void {
     .addOption(effort())
     .option("-s, --instructions <text>", "system instructions for this turn")
     .addOption(json().conflicts("jsonl"))
-    .option("--jsonl", "the events of the turn, one a line")
-    .option("--no-stream", "print the answer when it is whole")
-    .option("--raw", "the answer as it is, also on a terminal")
+    .option("--jsonl", "print the events of the turn as one line of JSON each")
+    .option("--no-stream", "print the answer when it is complete")
+    .option("--raw", "print the answer as it is, also on a terminal")
     .addOption(approve())
-    .option("--schema <file>", "answer with data that matches this JSON Schema; prints the value alone")
+    .option("--schema <file>", "ask for data that matches this JSON Schema, and print only the data")
     .addHelpText(
       "after",
       examples(
@@ -107,15 +107,15 @@ export function addTalking(program: Command, act: Act): void {
     );
   program
     .command("send")
-    .description("send a message and come back at once")
+    .description("send a message without waiting for the answer")
     .addArgument(conversation())
-    .argument("[text...]", "the message; or pipe it in")
+    .argument("[text...]", "the message (default: standard input)")
     .addOption(queue())
     .addOption(steer())
     .addOption(file())
     .option("--wait", "wait for the answer and print it")
     .addOption(approve())
-    .option("--message-id <id>", "sending the same id again sends nothing twice")
+    .option("--message-id <id>", "id of the message; the same id is never sent twice")
     .addOption(model())
     .addOption(effort())
     .addOption(json())
@@ -135,7 +135,7 @@ export function addTalking(program: Command, act: Act): void {
   addQueue(program, act);
   program
     .command("stop")
-    .description("stop the running turn; what it has said is kept")
+    .description("stop the running turn; its text so far is kept")
     .addArgument(conversation())
     .addOption(json())
     .addHelpText("after", examples("parley stop @"))
@@ -147,13 +147,11 @@ export function addTalking(program: Command, act: Act): void {
 }
 
 function addQueue(program: Command, act: Act): void {
-  const queue = program
-    .command("queue")
-    .description("what waits in a conversation: show, add, change, remove, go on");
+  const queue = program.command("queue").description("show and change the queue of a conversation");
   const verbs = () => import("../verbs/talking/queue.js");
   queue
     .command("ls", { isDefault: true })
-    .description("show what waits")
+    .description("list the queued messages")
     .addArgument(conversation())
     .addOption(json())
     .action(
@@ -163,10 +161,10 @@ function addQueue(program: Command, act: Act): void {
     );
   queue
     .command("add")
-    .description("add a message for the next turn")
+    .description("queue a message for the next turn")
     .addArgument(conversation())
     .argument("<text...>")
-    .option("--steer", "for the running turn instead")
+    .option("--steer", "add it to the running turn instead")
     .addOption(model())
     .addOption(json())
     .action(
@@ -176,13 +174,13 @@ function addQueue(program: Command, act: Act): void {
     );
   queue
     .command("edit")
-    .description("change a message that waits")
+    .description("change a queued message")
     .addArgument(conversation())
     .argument("<message>", "its id, or the beginning of it")
     .option("--text <text>")
     .addOption(new Option("--mode <mode>").choices(["steer", "queue"]))
     .addOption(model())
-    .option("--before <message>", "move it before this one")
+    .option("--before <message>", "move it before this message")
     .option("--last", "move it to the end")
     .addOption(json())
     .action(
@@ -192,7 +190,7 @@ function addQueue(program: Command, act: Act): void {
     );
   queue
     .command("rm")
-    .description("take a message out")
+    .description("remove a queued message")
     .addArgument(conversation())
     .argument("<message>", "its id, or the beginning of it")
     .addOption(json())
@@ -203,7 +201,7 @@ function addQueue(program: Command, act: Act): void {
     );
   queue
     .command("resume")
-    .description("go on after a stop or an error")
+    .description("resume the queue after a stop or an error")
     .addArgument(conversation())
     .addOption(json())
     .action(

@@ -2,25 +2,27 @@ import { type Command, Option } from "commander";
 import type { AddWebhookOptions, DeliveriesOptions, ReplayOptions } from "../verbs/keeping/webhooks.js";
 import { type Act, examples, type JsonOption, json, limit } from "./arguments.js";
 
-/** Endpoints that events are posted to. */
+/** Verbs for webhooks: endpoints that events are posted to. */
 export function addWebhooks(program: Command, act: Act): void {
-  const webhooks = program.command("webhooks").description("webhooks: endpoints that events are posted to");
+  const webhooks = program
+    .command("webhooks")
+    .description("manage webhooks: endpoints that events are posted to");
   const verbs = () => import("../verbs/keeping/webhooks.js");
   const named = (name: string, description: string) =>
     webhooks.command(name).description(description).argument("<webhook>", "its id, or the beginning of it");
   webhooks
     .command("ls", { isDefault: true })
     .alias("list")
-    .description("list them, without secrets")
+    .description("list the webhooks, without secrets")
     .addOption(json())
     .action(act(async (context, options: JsonOption) => (await verbs()).listWebhooks(options, context)));
   webhooks
     .command("add")
     .description("register an endpoint and show its secret, once")
-    .argument("<url>", "where events are posted to")
+    .argument("<url>", "address that events are posted to")
     .option(
       "--events <list>",
-      "of input.requested, input.answered, turn.sealed, conversation.created, with commas (default: all)",
+      "any of input.requested, input.answered, turn.sealed, conversation.created, separated by commas (default: all)",
     )
     .option("--label <text>", "a name for people")
     .addOption(json())
@@ -29,7 +31,7 @@ export function addWebhooks(program: Command, act: Act): void {
         (await verbs()).addWebhook(url, options, context),
       ),
     );
-  named("rm", "remove one, with what it was to receive")
+  named("rm", "remove a webhook and its pending deliveries")
     .alias("remove")
     .action(
       act(async (context, word: string, options: object) =>
@@ -37,11 +39,11 @@ export function addWebhooks(program: Command, act: Act): void {
       ),
     );
   for (const enabled of [true, false]) {
-    named(enabled ? "enable" : "disable", enabled ? "enable one again" : "disable one").action(
+    named(enabled ? "enable" : "disable", enabled ? "enable a webhook again" : "disable a webhook").action(
       act(async (context, word: string) => (await verbs()).switchWebhook(word, enabled, context)),
     );
   }
-  named("test", "post one event to it, and say what came of it")
+  named("test", "post a test event to a webhook and show the result")
     .addOption(json())
     .action(
       act(async (context, word: string, options: JsonOption) =>
@@ -49,10 +51,12 @@ export function addWebhooks(program: Command, act: Act): void {
       ),
     );
   const list = (name: string, description: string, state?: "dead") => {
-    const command = named(name, description).addOption(limit("at most so many", 50)).addOption(json());
+    const command = named(name, description)
+      .addOption(limit("maximum number of deliveries", 50))
+      .addOption(json());
     if (state === undefined) {
       command.addOption(
-        new Option("--state <state>", "only these").choices(["pending", "delivered", "dead"]),
+        new Option("--state <state>", "only those in this state").choices(["pending", "delivered", "dead"]),
       );
     }
     command.action(
@@ -61,12 +65,12 @@ export function addWebhooks(program: Command, act: Act): void {
       ),
     );
   };
-  list("deliveries", "what was reported to it and what became of it, newest first");
-  list("dead", "what was given up", "dead");
-  named("replay", "deliver again what was delivered or given up")
-    .option("--dead", "what was given up")
-    .option("--since <time>", "what happened from then on, as 2026-01-31T12:00:00Z")
-    .option("--from <delivery>", "from this delivery on")
+  list("deliveries", "list the deliveries of a webhook and their states, newest first");
+  list("dead", "list the deliveries that were given up", "dead");
+  named("replay", "repeat deliveries that were made or given up")
+    .option("--dead", "repeat those that were given up")
+    .option("--since <time>", "repeat those of events since this time, as 2026-01-31T12:00:00Z")
+    .option("--from <delivery>", "repeat this delivery and those after it")
     .action(
       act(async (context, word: string, options: ReplayOptions) =>
         (await verbs()).replayWebhook(word, options, context),

@@ -22,7 +22,7 @@ export function sparkline(values: readonly (number | undefined)[]): string {
     .join("");
 }
 
-/** One bar of a chart, made of pieces that stand behind each other. */
+/** One bar of a chart, made of consecutive pieces. */
 export interface ChartRow {
   readonly label: string;
   readonly pieces: readonly { readonly value: number; paint?(text: string): string }[];

@@ -26,7 +26,7 @@ export function dataLine(text: string): string {
   return escapeInvisible(compact(text));
 }
 
-/** Returns the beginning of data on one line, for a place that has no room for all of it. */
+/** Returns the beginning of data on one line, for a place where all of it does not fit. */
 export function dataStart(text: string): string {
   const start = escapeInvisible(text.slice(0, longestStart).replace(/[ \n\r\t]+/g, " ")).trim();
   return text.length > longestStart ? `${start}…` : start;

@@ -1,4 +1,4 @@
-/** A duration as people say it: `340 ms`, `2.1 s`, `3 min 5 s`. */
+/** Formats a duration: `340 ms`, `2.1 s`, `3 min 5 s`. */
 export function duration(ms: number | undefined): string {
   if (ms === undefined) return "?";
   if (ms < 1_000) return `${Math.round(ms)} ms`;
@@ -8,7 +8,7 @@ export function duration(ms: number | undefined): string {
   return `${Math.floor(seconds / 3_600)} h ${Math.floor((seconds % 3_600) / 60)} min`;
 }
 
-/** A count of tokens: `395`, `12.4k`, `1.05M`. Unknown is shown as unknown. */
+/** Formats a count of tokens: `395`, `12.4k`, `1.05M`. An unknown count is shown as unknown. */
 export function tokens(count: number | undefined): string {
   if (count === undefined) return "?";
   if (count < 10_000) return String(count);
@@ -27,7 +27,7 @@ export function ago(at: number | undefined, now: number): string {
   return new Date(at).toISOString().slice(0, 10);
 }
 
-/** A day and a time, in this machine's zone. */
+/** Formats a day and a time, in this machine's time zone. */
 export function moment(at: number): string {
   const date = new Date(at);
   const two = (value: number) => String(value).padStart(2, "0");
@@ -35,7 +35,7 @@ export function moment(at: number): string {
   return `${day} ${two(date.getHours())}:${two(date.getMinutes())}`;
 }
 
-/** Bytes with a unit. */
+/** Formats bytes with a unit. */
 export function bytes(count: number): string {
   if (count < 1_000) return `${count} B`;
   if (count < 1_000_000) return `${trim((count / 1_000).toFixed(1))} kB`;
@@ -43,12 +43,12 @@ export function bytes(count: number): string {
   return `${trim((count / 1_000_000_000).toFixed(1))} GB`;
 }
 
-/** A share as a percentage. */
+/** Formats a share as a percentage. */
 export function percent(part: number, whole: number): string {
   return whole === 0 ? "?" : `${Math.round((part / whole) * 100)} %`;
 }
 
-/** A word in the form that a number wants. */
+/** Formats a number with a noun, in singular or plural. */
 export function counted(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
 }

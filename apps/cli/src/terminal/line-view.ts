@@ -1,6 +1,6 @@
 import { graphemesOf, graphemeWidth } from "./text-width.js";
 
-/** A typed line as rows of a terminal, and where the cursor stands in them. */
+/** A typed line as rows of a terminal, and the position of the cursor in them. */
 export interface LineView {
   readonly rows: readonly string[];
   readonly cursorRow: number;

@@ -59,7 +59,7 @@ describe("markdown in a terminal", () => {
     ]);
   });
 
-  it("lets nobody else control the terminal", () => {
+  it("lets no text control the terminal", () => {
     expect(renderMarkdown("a\u001B[2J**b**\u001B]0;x\u0007", plain).join("")).toBe("ab");
   });
 });

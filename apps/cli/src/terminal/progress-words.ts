@@ -1,7 +1,7 @@
 import type { TurnProgress } from "@parley/wire";
 import { duration } from "./figures.js";
 
-/** Says at this time why a turn shows nothing new. */
+/** Returns the reason why a turn shows nothing new at this time. */
 export function progressWords({ activity, retryAt, code }: TurnProgress, now: number): string {
   if (activity === "compacting") return "Summarizing older messages";
   if (activity !== "retrying") return activity;

@@ -53,7 +53,7 @@ export class Screen {
     return this.#output.rows ?? 24;
   }
 
-  /** Lines for good. They appear above the live area with the next frame. */
+  /** Prints lines that stay. They appear above the live area with the next frame. */
   print(lines: readonly string[]): void {
     for (const line of lines) this.#pending.push(safeStyled(line));
     this.#schedule();

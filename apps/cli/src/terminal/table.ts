@@ -7,7 +7,7 @@ export interface Column<Row> {
   /** The cell's text. It is made safe here; `paint` adds the colours. */
   text(row: Row): string;
   readonly align?: "left" | "right";
-  /** Gives way when the terminal is narrow; of several, the widest first. */
+  /** True for a column that is cut when the terminal is narrow; of several, the widest first. */
   readonly shrink?: boolean;
   paint?(text: string, row: Row): string;
 }
@@ -22,7 +22,7 @@ export interface TableOptions {
 const gap = "  ";
 const leastWidth = 8;
 
-/** Rows as aligned lines, with a line of titles above them. */
+/** Formats rows as aligned lines, with a line of titles above them. */
 export function table<Row>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],
@@ -52,7 +52,7 @@ export function table<Row>(
   ];
 }
 
-/** Takes from the widest of the columns that may give way, until the rest fits. */
+/** Narrows the widest of the columns that may be cut, until all of them fit. */
 function shrink<Row>(widths: number[], columns: readonly Column<Row>[], available: number): void {
   let over = widths.reduce((sum, width) => sum + width, 0) + gap.length * (widths.length - 1) - available;
   const may = columns.flatMap(({ shrink: gives }, index) => (gives ? [index] : []));

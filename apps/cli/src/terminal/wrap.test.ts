@@ -13,7 +13,7 @@ const word = fc.oneof(
 const plainWord = word.map((text) => text.replace(/\s|\p{Control}/gu, "x"));
 
 describe("breaking lines", () => {
-  it("never makes a line wider than there is room, and loses no word", () => {
+  it("never makes a line wider than the screen, and loses no word", () => {
     fc.assert(
       fc.property(fc.array(plainWord), fc.integer({ min: 10, max: 60 }), (words, columns) => {
         const text = words.map((each, index) => (index % 3 === 0 ? style.bold(each) : each)).join(" ");

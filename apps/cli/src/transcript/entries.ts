@@ -260,14 +260,14 @@ function resultOf(
 function endOf(
   turn: TurnState,
   { contextWindow }: ConversationState,
-  toldError: string | undefined,
+  shownError: string | undefined,
 ): Omit<EndEntry, "done"> {
   const { error } = turn;
   return {
     kind: "end",
     key: `end ${turn.turnId}`,
     turn,
-    ...(error === undefined || error.message === toldError ? {} : { error }),
+    ...(error === undefined || error.message === shownError ? {} : { error }),
     ...omitUndefined({ contextWindow }),
   };
 }

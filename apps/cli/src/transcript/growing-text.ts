@@ -11,12 +11,12 @@ export interface Growth {
   readonly live: readonly string[];
 }
 
-/** A text that is printed while it grows. What was given as finished is on paper: it cannot be changed any more. */
+/** A text that is printed while it grows. Lines returned as finished are printed and cannot be changed any more. */
 export interface GrowingText {
   /** True if a part was returned as finished. */
   readonly hasPrinted: boolean;
   /**
-   * Compares the text with what is printed: it continues it, it ends before it (by so many characters), or it
+   * Compares the text with what is printed: it continues it, it is shorter (by this number of characters), or it
    * says something else.
    */
   compare(text: string): "continues" | "differs" | { readonly lost: number };
@@ -47,7 +47,7 @@ export function growingThought(columns: number): GrowingText {
     update(entry, options) {
       seen = entry.text;
       if (options.showReasoning === false) return { finished: [], live: [] };
-      // The width at its beginning: with another one the lines that are on paper would be other lines.
+      // Wrapped at the width at its beginning: with another one the printed lines would be other lines.
       const lines = renderThinking(entry.text, { ...options, columns });
       const until = entry.done ? lines.length : Math.max(printed, lines.length - 1);
       const finished = lines.slice(printed, until);
@@ -57,7 +57,7 @@ export function growingThought(columns: number): GrowingText {
   };
 }
 
-function compareTexts(text: string, onPaper: string): ReturnType<GrowingText["compare"]> {
-  if (text.startsWith(onPaper)) return "continues";
-  return onPaper.startsWith(text) ? { lost: onPaper.trimEnd().length - text.trimEnd().length } : "differs";
+function compareTexts(text: string, printed: string): ReturnType<GrowingText["compare"]> {
+  if (text.startsWith(printed)) return "continues";
+  return printed.startsWith(text) ? { lost: printed.trimEnd().length - text.trimEnd().length } : "differs";
 }

@@ -141,10 +141,10 @@ const endings: Readonly<Record<string, string>> = {
   length: "cut off at the limit of an answer",
   "content-filter": "withheld by the provider",
   "max-steps": "stopped after the most steps that a turn may have",
-  "tool-calls": "ended on tool calls that nobody here makes",
+  "tool-calls": "ended with tool calls that were not run",
   aborted: "stopped",
   error: "failed",
-  interrupted: "interrupted: the server went away; what it had said is kept",
+  interrupted: "interrupted: the server failed; the text until then is kept",
 };
 
 /** Describes how a turn ended, and its figures. */

@@ -35,7 +35,7 @@ function follow(history: readonly StoredChunk[] = []) {
       now += ms;
       return look();
     },
-    tell(event: Partial<AgentEvent> & { type: AgentEvent["type"] }) {
+    add(event: Partial<AgentEvent> & { type: AgentEvent["type"] }) {
       const whole = { conversationId, turnId, ...event } as AgentEvent;
       state = applyFrame(state, { type: "chat.delta", event: whole, cursor: `0~t~1~${n++}` as Cursor });
       return look();
@@ -90,16 +90,16 @@ const user = (seq: number, text: string): StoredChunk => {
 describe("a followed conversation in a terminal", () => {
   it("prints the question, then each piece of the answer when it is final, and shows the rest as live", () => {
     const one = follow();
-    one.tell(asked("Hello?"));
-    one.tell({ type: "turn-start" });
+    one.add(asked("Hello?"));
+    one.add({ type: "turn-start" });
     expect(one.scrollback).toEqual(["› Hello?"]);
-    expect(one.tell(said("One **bo")).live).toEqual(["", "One **bo"]);
-    expect(one.tell(said("ld** word.\n\nTw")).live).toEqual(["", "Tw"]);
+    expect(one.add(said("One **bo")).live).toEqual(["", "One **bo"]);
+    expect(one.add(said("ld** word.\n\nTw")).live).toEqual(["", "Tw"]);
     expect(one.scrollback).toEqual(["› Hello?", "", "One bold word."]);
-    one.tell(said("o."));
-    one.tell({ type: "step-complete", stepId });
-    one.tell({ type: "done", reason: "stop", durationMs: 2_100, contextSize: 395 });
-    const { live } = one.tell({ type: "turn-sealed", firstSeq: 1, lastSeq: 2, reason: "stop" });
+    one.add(said("o."));
+    one.add({ type: "step-complete", stepId });
+    one.add({ type: "done", reason: "stop", durationMs: 2_100, contextSize: 395 });
+    const { live } = one.add({ type: "turn-sealed", firstSeq: 1, lastSeq: 2, reason: "stop" });
     expect(live).toEqual([]);
     expect(one.scrollback).toEqual([
       "› Hello?",
@@ -114,8 +114,8 @@ describe("a followed conversation in a terminal", () => {
 
   it("dims reasoning behind a line, and prints its lines as they fill", () => {
     const one = follow();
-    one.tell(asked("Hello?"));
-    const { live } = one.tell(
+    one.add(asked("Hello?"));
+    const { live } = one.add(
       thought("A thought that is longer than one line of this narrow terminal can hold"),
     );
     expect(one.scrollback.at(-1)).toMatch(/^┊ A thought/);
@@ -127,10 +127,10 @@ describe("a followed conversation in a terminal", () => {
     const call = { toolCallId: "1", toolName: "pay" };
     const request = { type: "input-request" as const, requestId: "t#0.0", kind: "approval" as const };
     const response = { type: "input-response" as const, requestId: "t#0.0", via: "http" as const };
-    one.tell(asked("Pay!"));
+    one.add(asked("Pay!"));
     const place = { stepId, messageId: "a", partIndex: 0 };
-    one.tell({ type: "tool-call", ...place, ...call, input: {}, argumentsText: '{"to":"bob"}' });
-    const { live, isMoving } = one.tell({
+    one.add({ type: "tool-call", ...place, ...call, input: {}, argumentsText: '{"to":"bob"}' });
+    const { live, isMoving } = one.add({
       type: "input-request",
       stepId,
       messageId: "q",
@@ -138,7 +138,7 @@ describe("a followed conversation in a terminal", () => {
     });
     expect(isMoving).toBe(false);
     expect(live.join("\n")).toBe('\n? pay {"to":"bob"}\n  └ waits for approval: much\\u202e');
-    one.tell({
+    one.add({
       type: "input-response",
       stepId,
       messageId: "d",
@@ -150,7 +150,7 @@ describe("a followed conversation in a terminal", () => {
         scope: { in: "conversation" },
       },
     });
-    one.tell({ type: "tool-result", ...call, stepId, content: "paid", isError: false, messageId: "r" });
+    one.add({ type: "tool-result", ...call, stepId, content: "paid", isError: false, messageId: "r" });
     expect(one.scrollback.slice(-3)).toEqual([
       '✓ pay {"to":"bob"}',
       "  ├ allowed by pk_12, from now on in this conversation",
@@ -181,8 +181,8 @@ describe("a followed conversation in a terminal", () => {
 
   it("shows a tool that works with what it prints, and its card when it is done", () => {
     const one = follow();
-    one.tell(asked("Work!"));
-    one.tell({
+    one.add(asked("Work!"));
+    one.add({
       type: "tool-call",
       stepId,
       toolCallId: "1",
@@ -192,11 +192,11 @@ describe("a followed conversation in a terminal", () => {
       messageId: "a",
       partIndex: 0,
     });
-    one.tell({ type: "tool-output", toolCallId: "1", stepId, data: "step 1\nstep 2\n", stream: "stdout" });
+    one.add({ type: "tool-output", toolCallId: "1", stepId, data: "step 1\nstep 2\n", stream: "stdout" });
     const { live, isMoving } = one.wait(1_500);
     expect(isMoving).toBe(true);
     expect(live.join("\n")).toMatch(/slow \{"steps":2\} 1\.5 s\n {2}│ step 1\n {2}│ step 2/);
-    one.tell({
+    one.add({
       type: "tool-result",
       toolCallId: "1",
       stepId,
@@ -211,9 +211,9 @@ describe("a followed conversation in a terminal", () => {
 
   it("keeps the order of parallel tools, whichever is done first", () => {
     const one = follow();
-    one.tell(asked("Work!"));
+    one.add(asked("Work!"));
     for (const id of ["1", "2"]) {
-      one.tell({
+      one.add({
         type: "tool-call",
         stepId,
         toolCallId: id,
@@ -225,7 +225,7 @@ describe("a followed conversation in a terminal", () => {
       });
     }
     const result = (id: string) =>
-      one.tell({
+      one.add({
         type: "tool-result",
         toolCallId: id,
         stepId,
@@ -242,8 +242,8 @@ describe("a followed conversation in a terminal", () => {
 
   it("prints what was committed only once, though it comes again as chunks", () => {
     const one = follow();
-    one.tell(asked("Hello?"));
-    one.tell(said("All of it.\n\nAnd more."));
+    one.add(asked("Hello?"));
+    one.add(said("All of it.\n\nAnd more."));
     one.commit([user(1, "Hello?"), row(2, "All of it.\n\nAnd more.")]);
     expect(one.scrollback.filter((line) => line.includes("All of it"))).toHaveLength(1);
     expect(one.scrollback.filter((line) => line.includes("And more"))).toHaveLength(1);
@@ -251,8 +251,8 @@ describe("a followed conversation in a terminal", () => {
 
   it("says so when a crash has cost the end of what it had printed", () => {
     const one = follow();
-    one.tell(asked("Hello?"));
-    one.tell(said("First piece.\n\nSecond piece.\n\nThird"));
+    one.add(asked("Hello?"));
+    one.add(said("First piece.\n\nSecond piece.\n\nThird"));
     one.reset();
     one.commit([user(1, "Hello?"), row(2, "First piece.\n\nSec")]);
     expect(one.scrollback.filter((line) => line.includes("First piece"))).toHaveLength(1);
@@ -261,8 +261,8 @@ describe("a followed conversation in a terminal", () => {
 
   it("says nothing when a crash has cost only what was not printed yet", () => {
     const one = follow();
-    one.tell(asked("Hello?"));
-    one.tell(said("First piece.\n\nSecond pie"));
+    one.add(asked("Hello?"));
+    one.add(said("First piece.\n\nSecond pie"));
     one.commit([user(1, "Hello?"), row(2, "First piece.\n\nSecond")]);
     expect(one.scrollback).toEqual(["› Hello?", "", "First piece.", "", "Second"]);
   });
@@ -282,18 +282,18 @@ describe("a followed conversation in a terminal", () => {
     expect(errors(shown.scrollback)).toEqual(expected);
 
     const live = follow();
-    live.tell(asked("Hello?"));
-    live.tell({ type: "error", code: "provider_overloaded", message });
-    live.tell(end);
+    live.add(asked("Hello?"));
+    live.add({ type: "error", code: "provider_overloaded", message });
+    live.add(end);
     expect(errors(live.scrollback)).toEqual(expected);
     live.commit([user(1, "Hello?"), failed]);
     expect(errors(live.scrollback)).toEqual(expected);
 
     const late = follow();
-    late.tell(asked("Hello?"));
+    late.add(asked("Hello?"));
     late.commit([user(1, "Hello?"), failed]);
-    late.tell({ type: "error", code: "provider_overloaded", message });
-    late.tell(end);
+    late.add({ type: "error", code: "provider_overloaded", message });
+    late.add(end);
     expect(errors(late.scrollback)).toEqual(expected);
     expect(late.scrollback.at(-1)).toBe("─ failed");
   });
@@ -301,10 +301,10 @@ describe("a followed conversation in a terminal", () => {
   it("prints a turn whose question was known before it started", () => {
     const one = follow([user(1, "Hello?")]);
     one.look();
-    one.tell({ type: "turn-start", model: "m", startedAt: 0 });
-    one.tell(said("An answer."));
-    one.tell({ type: "done", reason: "aborted" });
-    one.tell({ type: "turn-sealed", firstSeq: 1, lastSeq: 2, reason: "aborted" });
+    one.add({ type: "turn-start", model: "m", startedAt: 0 });
+    one.add(said("An answer."));
+    one.add({ type: "done", reason: "aborted" });
+    one.add({ type: "turn-sealed", firstSeq: 1, lastSeq: 2, reason: "aborted" });
     expect(one.scrollback.filter((line) => line !== "")).toEqual(["› Hello?", "An answer.", "─ stopped"]);
   });
 

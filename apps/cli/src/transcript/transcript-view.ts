@@ -31,7 +31,7 @@ export class TranscriptView {
     this.#now = options.now ?? Date.now;
   }
 
-  /** Takes so many messages as known: only what is behind them, and what comes from now on, is printed. */
+  /** Treats this number of messages as printed: only those after them, and those that arrive from now on, are printed. */
   skip(state: ConversationState, count = state.messages.length): void {
     const begun = new Set(state.messages.slice(count).map(({ turnId }) => turnId));
     for (const entry of entriesOf({ ...state, messages: state.messages.slice(0, count) })) {

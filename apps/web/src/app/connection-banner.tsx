@@ -40,11 +40,11 @@ export function ConnectionBanner() {
           <WifiOff aria-hidden className="size-3.5" />
           <span>
             {!online
-              ? "You are offline. Turns go on without us, and nothing is lost."
+              ? "You are offline. Turns continue on the server, and nothing is lost."
               : state.phase === "closed"
                 ? "The connection is closed."
                 : state.everOpen
-                  ? "Reconnecting. Turns go on without us, and nothing is lost."
+                  ? "Reconnecting. Turns continue on the server, and nothing is lost."
                   : "Connecting."}
           </span>
           <Button

@@ -28,7 +28,7 @@ export function useModels(): ModelsResponse | undefined {
   return useLoadedModels((state) => state.models);
 }
 
-/** Returns a model's name without its credential prefix, for places with little room. */
+/** Returns a model's name without its credential prefix, for narrow places. */
 export function shortModelName(model: string): string {
   return model.slice(model.indexOf("/") + 1);
 }

@@ -354,7 +354,7 @@ function Done({
         </>
       }
     >
-      <h3 className="mb-1.5 text-xs font-medium text-faint">What the model reads instead</h3>
+      <h3 className="mb-1.5 text-xs font-medium text-faint">The model reads this instead</h3>
       <pre
         dir="auto"
         className="lines-by-themselves rounded-md border border-line bg-canvas px-3 py-2.5 font-sans text-sm whitespace-pre-wrap"

@@ -10,7 +10,7 @@ export function CoveredRange({ conversationId, covers, open, onOpenChange }: Cov
       onOpenChange={onOpenChange}
       conversationId={conversationId}
       range={covers}
-      title="What the summary stands for"
+      title="Messages behind the summary"
       description={`Seq ${rangeText(covers)}. The log keeps these messages; the model reads the summary instead.`}
     />
   );

@@ -113,7 +113,7 @@ export const Composer = memo(function Composer({
         left={
           <div className="flex min-w-0 items-center gap-0.5">
             <AttachButton onFiles={attachments.uploads.add} />
-            {/* On a phone, the choices of how to send take this room. */}
+            {/* On a phone, the choices of how to send take this space. */}
             <div className={running && !empty ? "max-sm:hidden" : "min-w-0"}>
               <SettingPickers conversationId={conversationId} meta={meta} />
             </div>

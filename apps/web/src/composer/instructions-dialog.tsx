@@ -71,7 +71,7 @@ export function InstructionsDialog({ conversationId, onClose }: InstructionsDial
       }}
       title="Instructions"
       initialFocus={first}
-      description="What the model is given before the conversation. Empty: the server's own."
+      description="Sent to the model before the conversation. Leave empty for the server's own."
       actions={
         <>
           <Button tone="quiet" onClick={forget}>

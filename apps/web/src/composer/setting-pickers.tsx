@@ -166,8 +166,8 @@ function EffortPicker({
       <MenuChoices
         label={
           isKnown || models === undefined
-            ? "How much it thinks before it answers"
-            : "How much it thinks, if this model can: that is not known"
+            ? "How much the model thinks before it answers"
+            : "How much the model thinks, if it can (unknown for this model)"
         }
         value={effort ?? "default"}
         onChange={setEffort}

@@ -89,7 +89,7 @@ export const ConversationHeader = memo(function ConversationHeader({
         <SquarePen aria-hidden />
       </Link>
       {parentId !== undefined && (
-        <Tooltip text="Branched off another conversation: open it">
+        <Tooltip text="A branch of another conversation: open that one">
           <Link
             to={conversationPath(parentId)}
             aria-label="Open the conversation this one branched off"

@@ -23,8 +23,8 @@ describe("a decision in words", () => {
     expect(outcome({ decision: "later" })).toBe("later");
     expect(decisionWords(entry({ decision: "deny" }), "question").outcome).toBe("Declined");
     expect(requestTitle("question", "ask_user")).not.toBe(requestTitle("question", "book"));
-    const { by: _, ...nobody } = entry({ decision: "deny", via: "expiry" });
-    expect(decisionWords(nobody)).toEqual({ outcome: "Nobody answered in time", isUndecided: true });
+    const { by: _, ...expired } = entry({ decision: "deny", via: "expiry" });
+    expect(decisionWords(expired)).toEqual({ outcome: "No one answered in time", isUndecided: true });
   });
 
   it("spells a standing approval out", () => {

@@ -15,7 +15,7 @@ const outcomes: Readonly<Record<string, string>> = {
 };
 
 const ends: Readonly<Record<string, string>> = {
-  expiry: "Nobody answered in time",
+  expiry: "No one answered in time",
   stop: "Ended by a stop, undecided",
   send: "Ended by the next message, undecided",
   end: "Ended with the turn, undecided",

@@ -26,7 +26,7 @@ export function InboxDialog({ open, onOpenChange }: OverlayProps) {
       open={open}
       onOpenChange={onOpenChange}
       title="Inbox"
-      description="Calls and questions that wait for somebody, oldest first."
+      description="Calls and questions that wait for a decision, oldest first."
       size="large"
       initialFocus={list}
     >
@@ -71,7 +71,9 @@ export function InboxDialog({ open, onOpenChange }: OverlayProps) {
             />
           </div>
         ))}
-        {hasMore && <p className="text-xs text-faint">More wait; they are listed when these are decided.</p>}
+        {hasMore && (
+          <p className="text-xs text-faint">There are more: they are listed when these are decided.</p>
+        )}
       </div>
     </Dialog>
   );

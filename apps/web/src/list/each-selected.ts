@@ -1,7 +1,7 @@
 /** The outcome of an action on several conversations. */
 export interface EachOutcome {
   readonly done: number;
-  /** Those on which it failed. */
+  /** Conversations on which the action failed. */
   readonly failed: readonly string[];
   /** The first failure. */
   readonly error?: unknown;

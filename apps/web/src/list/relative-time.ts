@@ -3,7 +3,7 @@ const hour = 60 * minute;
 const day = 24 * hour;
 
 /**
- * Formats how long ago something was, in as few characters as a list has room for: `now`, `5m`, `3h`, `2d`, then a
+ * Formats how long ago something was, in as few characters as fit into a list: `now`, `5m`, `3h`, `2d`, then a
  * date.
  */
 export function relativeTime(at: number, now: number, locale?: string): string {

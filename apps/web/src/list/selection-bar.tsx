@@ -130,7 +130,7 @@ function Confirmation({
       title={action === "delete" ? `Delete ${what}?` : `Close ${what}?`}
       description={
         action === "delete"
-          ? "Their messages and files are deleted for good. This cannot be undone."
+          ? "Their messages and files are deleted permanently. This cannot be undone."
           : "Turns that run are stopped. A message reopens a conversation."
       }
       actions={

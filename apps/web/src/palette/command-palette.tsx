@@ -23,9 +23,9 @@ import { Badge } from "../ui/badge.js";
 import { Kbd } from "../ui/kbd.js";
 import { StatusDot } from "../ui/status-dot.js";
 import { CommandFrame, commandEntryClass, commandGroupClass } from "./command-frame.js";
-import { chooseEffort, chooseModel } from "./conversation-orders.js";
+import { chooseEffort, chooseModel } from "./conversation-commands.js";
 import { matchScore } from "./match-score.js";
-import { type PaletteOrder, paletteOrders } from "./palette-orders.js";
+import { type PaletteCommand, paletteCommands } from "./palette-commands.js";
 import { groupCommands } from "./shortcut-groups.js";
 
 /** A list that an entry of the palette opens. */
@@ -80,10 +80,10 @@ function Palette({
     event.preventDefault();
     turnTo(undefined);
   };
-  /** Closes the palette first, so that a dialog opened by the order is not closed with it. */
-  const then = (order: () => void) => () => {
+  /** Closes the palette first, so that a dialog opened by the command is not closed with it. */
+  const then = (command: () => void) => () => {
     onOpenChange(false);
-    order();
+    command();
   };
   return (
     <CommandFrame
@@ -125,7 +125,7 @@ function Palette({
   );
 }
 
-type Then = (order: () => void) => () => void;
+type Then = (command: () => void) => () => void;
 
 interface RootEntriesProps {
   readonly query: string;
@@ -141,26 +141,26 @@ function RootEntries({ query, conversationId, then, turnTo }: RootEntriesProps) 
   const offered = new Set(groups.flatMap(({ commands }) => commands.map(({ id }) => id)));
   const state = conversationId === undefined ? undefined : connection.peek(conversationId).getState();
   const hasEffort = useOfferedEfforts(conversationId).choices.length > 0;
-  const orders = paletteOrders({ client, conversationId, state, hasEffort }).filter(
+  const ownCommands = paletteCommands({ client, conversationId, state, hasEffort }).filter(
     ({ id }) => !offered.has(id),
   );
-  const ordersOf = (group: PaletteOrder["group"]) =>
-    orders
-      .filter((order) => order.group === group)
-      .map((order) => (
+  const ownCommandsOf = (group: PaletteCommand["group"]) =>
+    ownCommands
+      .filter((command) => command.group === group)
+      .map((command) => (
         <Entry
-          key={order.id}
-          value={order.id}
-          words={[order.title, ...(order.keywords ?? [])]}
-          onSelect={order.leadsTo === undefined ? then(order.run) : () => turnTo(order.leadsTo as Page)}
+          key={command.id}
+          value={command.id}
+          words={[command.title, ...(command.keywords ?? [])]}
+          onSelect={command.leadsTo === undefined ? then(command.run) : () => turnTo(command.leadsTo as Page)}
         >
-          <span className="min-w-0 flex-1 truncate">{order.title}</span>
-          {order.leadsTo !== undefined && <ChevronRight aria-hidden />}
+          <span className="min-w-0 flex-1 truncate">{command.title}</span>
+          {command.leadsTo !== undefined && <ChevronRight aria-hidden />}
         </Entry>
       ));
-  const groupOf = (name: PaletteOrder["group"]) => {
+  const groupOf = (name: PaletteCommand["group"]) => {
     const commands = groups.find(({ group }) => group === name)?.commands ?? [];
-    const further = ordersOf(name);
+    const further = ownCommandsOf(name);
     if (commands.length + further.length === 0) return null;
     const entry = ({ id, title, keys, keywords, run }: (typeof commands)[number]) => (
       <Entry key={id} value={id} words={[title, ...(keywords ?? [])]} onSelect={then(run)}>

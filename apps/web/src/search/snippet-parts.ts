@@ -3,7 +3,7 @@ export interface SnippetPart {
   readonly text: string;
   /** It is one of the words that were searched for. */
   readonly isHit: boolean;
-  /** Where it begins, in characters. */
+  /** Offset of the beginning, in characters. */
   readonly start: number;
 }
 

@@ -81,7 +81,7 @@ export function ConnectionForm({ kinds, onAdded }: ConnectionFormProps) {
         <div className="mt-2 space-y-3">
           <TextField
             label="Name"
-            hint="The first part of its models' names. Empty: the provider's."
+            hint="The first part of its models' names. Leave empty for the provider's name."
             maxLength={64}
             dir="ltr"
             value={name}

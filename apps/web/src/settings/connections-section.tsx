@@ -192,7 +192,7 @@ function ConnectionEntry({
             disabled={isBusy}
             onClick={() => void run("Not removed", () => requests.remove(name))}
           >
-            Remove for good
+            Remove permanently
           </Button>
           <Button size="small" tone="quiet" onClick={() => setEditing(undefined)}>
             Keep

@@ -55,7 +55,7 @@ export function DefaultsSection() {
           hint={
             offered.isKnown || models === undefined
               ? "How much the model thinks before it answers."
-              : "How much the model thinks before it answers, if it can: that is not known of this one."
+              : "How much the model thinks before it answers, if it can (unknown for this model)."
           }
           value={defaults.reasoningEffort ?? "default"}
           choices={offered.choices}

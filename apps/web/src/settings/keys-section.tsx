@@ -44,7 +44,7 @@ export function KeysSection() {
   return (
     <>
       {keys.data.keys.length === 0 ? (
-        <p className="text-sm text-soft">There are none. This server asks nobody for a key.</p>
+        <p className="text-sm text-soft">There are no keys. This server needs no key.</p>
       ) : (
         <ul className="divide-y divide-line rounded-lg border border-line">
           {keys.data.keys.map((key) => (
@@ -103,7 +103,7 @@ function KeyEntry({ info, onChanged }: { readonly info: ApiKeyInfo; readonly onC
               tone="danger"
               onClick={() => run("The key was not revoked", client.request("DELETE /keys/:id", { params }))}
             >
-              Revoke for good
+              Revoke permanently
             </Button>
             <Button size="small" tone="quiet" onClick={() => setIsRevoking(false)}>
               Keep
@@ -162,8 +162,8 @@ function FirstKey({ onMade }: { readonly onMade: (secret: string) => void }) {
   return (
     <div className="mt-5 space-y-3 border-t border-line pt-4 text-sm">
       <p>
-        With the first key this server becomes private: it asks everybody for one. This browser logs in with
-        the new key, which may do everything. Keep it: without it nobody can make others.
+        With the first key this server becomes private: every client needs a key. This browser logs in with
+        the new key, which may do everything. Keep it: no other key can be made without it.
       </p>
       <Button tone="primary" disabled={isBusy} onClick={() => void make()}>
         Make the first key
@@ -199,7 +199,7 @@ function KeyForm({ onMade }: { readonly onMade: (secret: string) => void }) {
       <h3 className="text-sm font-semibold">Make a key</h3>
       <TextField
         label="Owner"
-        hint="Whose conversations it opens. Empty: your own."
+        hint="The owner whose conversations the key opens. Leave empty for your own."
         maxLength={200}
         value={owner}
         problem={problem}

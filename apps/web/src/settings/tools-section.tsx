@@ -56,7 +56,7 @@ export function ToolsSection() {
         </Button>
       </div>
       {all.length === 0 ? (
-        <p className="text-sm text-soft">A model can call nothing on this server.</p>
+        <p className="text-sm text-soft">This server has no tools.</p>
       ) : (
         <ul className="divide-y divide-line rounded-lg border border-line">
           {all.map((tool) => (
@@ -128,7 +128,8 @@ function LoginButton({
     run("The login could not be begun", async () => {
       const { authorizationUrl } = await client.request("POST /tools/:server/connect", { params, body: {} });
       const safe = safeHref(authorizationUrl);
-      if (safe === undefined) throw new Error("The server gave an address that is no web page.");
+      if (safe === undefined)
+        throw new Error("The server returned an address that is not one of a web page.");
       // If the browser blocks new tabs, a link is shown instead.
       setAddress(window.open(safe, "_blank", "noopener") === null ? safe : undefined);
     });

@@ -86,7 +86,7 @@ export function WebhookEntry({ webhook, onChanged }: WebhookEntryProps) {
               disabled={isBusy}
               onClick={() => run("The webhook was not removed", remove)}
             >
-              Remove for good
+              Remove permanently
             </Button>
             <Button size="small" tone="quiet" onClick={() => setIsRemoving(false)}>
               Keep

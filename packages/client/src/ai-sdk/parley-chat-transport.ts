@@ -4,16 +4,16 @@ import { readEvents } from "../connection/read-events.js";
 import { StreamPlace } from "./stream-place.js";
 import type { ParleyUIMessage } from "./ui-message.js";
 
-type Given<T> = T | (() => T | Promise<T>);
+type Resolvable<T> = T | (() => T | Promise<T>);
 
 /** Options of a `ParleyChatTransport`. */
 export interface ParleyChatTransportOptions {
   /** Path that the face is mounted under. Default `/api/chat`. */
   readonly api?: string;
   /** Headers of every request, such as `Authorization`. */
-  readonly headers?: Given<Record<string, string> | Headers>;
+  readonly headers?: Resolvable<Record<string, string> | Headers>;
   /** Fields of every post, such as `model` or `ifBusy`. */
-  readonly body?: Given<object>;
+  readonly body?: Resolvable<object>;
   readonly credentials?: RequestCredentials;
   readonly fetch?: typeof globalThis.fetch;
   /** Attempts to resume a stream that was cut, before it fails. Default 8. */
@@ -26,7 +26,7 @@ type SendOptions<Message extends UIMessage> = Parameters<ChatTransport<Message>[
 type ReconnectOptions<Message extends UIMessage> = Parameters<
   ChatTransport<Message>["reconnectToStream"]
 >[0] & {
-  /** Given by version 7. */
+  /** Passed by version 7. */
   readonly abortSignal?: AbortSignal | undefined;
 };
 
@@ -259,7 +259,7 @@ async function succeeded(response: Response): Promise<Response> {
   throw new Error((await response.text()) || `The server answered ${response.status}`);
 }
 
-async function resolve<T>(given: Given<T> | undefined): Promise<T | undefined> {
+async function resolve<T>(given: Resolvable<T> | undefined): Promise<T | undefined> {
   return typeof given === "function" ? await (given as () => T | Promise<T>)() : given;
 }
 

@@ -101,7 +101,7 @@ export function createInbox(options: {
     if (waiting === undefined && !isKnown && loading === undefined) return;
     changes.set(conversationId, (changes.get(conversationId) ?? 0) + 1);
     if (waiting === undefined) put({ requests: left });
-    // If the list is cut off, a removal makes room for others.
+    // If the list is cut off, another entry takes the place of the one removed.
     if (store.get().hasMore) void refresh();
     else if (waiting !== undefined) loadOne(conversationId);
   };

@@ -276,7 +276,7 @@ describe("following by server-sent events", () => {
     ]);
   });
 
-  it("ends where the server refuses for good", async () => {
+  it("ends where the server refuses permanently", async () => {
     const { client } = clientOf(() => new Response("", { status: 404 }));
     const reading = (async () => {
       for await (const _ of client.follow("c"));

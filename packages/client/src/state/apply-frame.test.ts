@@ -148,7 +148,7 @@ describe("a turn as it is published", () => {
     expect(grows(published(3, { type: "done", reason: "aborted" }))).toEqual([false]);
   });
 
-  it("tells the figures of a step as the metrics will", () => {
+  it("shows the figures of a step as the metrics will", () => {
     const usage = { inputTokens: 10, outputTokens: 5, cacheReadTokens: 2 };
     const timing = { ttftMs: 3, decodeMs: 4, genTotalMs: 7 };
     const steps = [{ stepId, usage, ...timing }];
@@ -174,7 +174,7 @@ describe("a turn as it is published", () => {
     expect(live.contextSize).toBe(15);
   });
 
-  it("shows usage that nobody reported as unknown", () => {
+  it("shows usage that was not reported as unknown", () => {
     const live = fold([
       ...opening,
       published(2, { type: "usage", stepId, usage: { inputTokens: 0, outputTokens: 0 } }),
@@ -183,8 +183,8 @@ describe("a turn as it is published", () => {
       plain(1, { type: "turn-sealed", firstSeq: 1, lastSeq: 1, reason: "stop" }),
     ]);
     const usage = { inputTokens: 0, outputTokens: 0 };
-    const told0 = applyMetrics(live, [{ turnId, usage, reason: "stop", steps: [{ stepId, usage }] }]);
-    for (const state of [live, told0]) {
+    const withMetrics = applyMetrics(live, [{ turnId, usage, reason: "stop", steps: [{ stepId, usage }] }]);
+    for (const state of [live, withMetrics]) {
       expect(state.contextSize).toBeUndefined();
       expect(state.turns[turnId]).not.toHaveProperty("usage");
       expect(state.turns[turnId]?.steps).toEqual([{ stepId, complete: true }]);
@@ -266,13 +266,13 @@ describe("a turn as it is published", () => {
 
 describe("committed rows", () => {
   it("replace what was provisional of the same message, under the same keys", () => {
-    const told1 = fold([...opening, text(2, "It is noo")]);
-    const state = fold([rows("2~t1~1~3", row(2, "a1", "assistant", "It is noon."))], told1);
+    const provisional = fold([...opening, text(2, "It is noo")]);
+    const state = fold([rows("2~t1~1~3", row(2, "a1", "assistant", "It is noon."))], provisional);
     expect(state.messages.map(({ status }) => status)).toEqual(["committed", "committed"]);
     expect(state.messages[1]?.parts).toEqual([
       { key: "a1/0", index: 0, chunk: { type: "text", text: "It is noon." }, streaming: false, seq: 2 },
     ]);
-    expect(told1.messages[1]?.parts[0]?.key).toBe("a1/0");
+    expect(provisional.messages[1]?.parts[0]?.key).toBe("a1/0");
     // Later events of it add nothing.
     expect(fold([text(9, "!")], state).messages).toBe(state.messages);
   });

@@ -7,7 +7,7 @@ export interface BrowserStorageOptions {
   readonly key?: string | undefined;
   /** The most messages that are stored; beyond it the oldest are removed. Default: 50. */
   readonly messages?: number | undefined;
-  /** The most characters of a message that is stored; a browser has little room. Default: 100,000. */
+  /** Maximum characters of a message that is stored: a browser's storage is small. Default: 100,000. */
   readonly characters?: number | undefined;
 }
 

@@ -244,7 +244,7 @@ describe("DefaultConversationEngine.runTurn", () => {
     ]);
   });
 
-  it("shows the model no more than the budget has room for", async () => {
+  it("shows the model no more than fits the budget", async () => {
     const { engine } = await setUp({ historyBuilder: new RecentNTurnsHistoryBuilder({ maxTurns: 10 }) });
     const provider = createScriptedProvider([[text("one")], [text("two")], [text("three")]]);
     await engine.runTurn(input(provider, { userMessages: [user("first")] }));
@@ -426,7 +426,7 @@ describe("DefaultConversationEngine.runStreamingTurn", () => {
     }
   });
 
-  it("finishes and stores a turn that nobody watches", async () => {
+  it("finishes and stores a turn without a watcher", async () => {
     const { engine, store } = await setUp();
     const { final } = await engine.runStreamingTurn(input(createScriptedProvider([text("quiet")])));
     expect((await final).turn.metadata).toMatchObject({ reason: "stop" });
@@ -908,9 +908,9 @@ describe("for any script", () => {
     (made: ScriptEntry): Entry =>
     () =>
       made;
-  const stop: Entry = (abort) => (stage) => {
+  const stop: Entry = (abort) => (context) => {
     abort.abort();
-    return hang()(stage);
+    return hang()(context);
   };
   const entry: fc.Arbitrary<Entry> = fc.oneof(
     fc.string({ maxLength: 8 }).map((value) => always(text(value))),

@@ -55,7 +55,7 @@ describe("a budgeted history", () => {
     expect(built).not.toHaveProperty("dropped");
   });
 
-  it("makes room for instructions and tools", async () => {
+  it("counts instructions and tools", async () => {
     const budget = { maxTokens: 100 };
     const alone = await build(plainLog(20), { newUserMessages: [input], budget });
     const beside = await build(plainLog(20), {
@@ -93,7 +93,7 @@ describe("a budgeted history", () => {
     expect(long.read).toBeLessThan(300);
   });
 
-  it("is the same from a store of eight methods, which also knows how many messages had no room", async () => {
+  it("is the same from a store of eight methods, which also knows how many messages did not fit", async () => {
     const store = new InMemoryConversationStore();
     await store.createConversation({ id: conversation.id });
     await store.appendMessages([...plainLog(40).map((entry) => entry.message), input]);
@@ -133,7 +133,7 @@ describe("a budgeted history", () => {
       kept.push(manifest?.prefixKept);
     }
     const misses = kept.filter((isKept) => isKept === false).length;
-    // 20 messages are full after 9 turns; from then on each cut makes room for more than one.
+    // 20 messages are full after 9 turns; from then on each cut lets more than one fit.
     expect(misses).toBeGreaterThan(0);
     expect(misses).toBeLessThanOrEqual(Math.ceil((60 - 18) / 2 / 2));
   });

@@ -13,9 +13,9 @@ export interface WindowSelection {
   readonly pieces: readonly WindowPiece[];
   /** Cost of everything that is shown, with instructions and tools. */
   readonly cost: ContextCost;
-  /** True if messages had no room. A message that a summary replaces has not been cut off. */
+  /** True if messages did not fit. A message that a summary replaces has not been cut off. */
   readonly truncated: boolean;
-  /** Number of messages that were read and had no room. */
+  /** Number of messages that were read and did not fit. */
   readonly left: number;
   /** By seq, oldest first. */
   readonly dropped: readonly DroppedRange[];
@@ -173,7 +173,7 @@ function takeAll({ all }: Slots, { isComplete, limit }: WindowCandidates): reado
   return isComplete && fits(sumCost(all.map((slot) => slot.cost)), limit) ? all : undefined;
 }
 
-/** Takes what fits into less than the budget, so that the next messages have room without another cut. */
+/** Takes what fits into less than the budget, so that the next messages fit without another cut. */
 function cutBack({ all, required, floor }: Slots, { limit, slack }: WindowCandidates): Slot[] {
   const isFloorWhole = fits(sumCost(all.slice(0, floor).map((slot) => slot.cost)), limit);
   const least = isFloorWhole ? floor : required;

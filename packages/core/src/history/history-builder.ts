@@ -55,11 +55,11 @@ export interface HistoryBuildRequest {
 
 /** Content that the model is not shown. */
 export interface HistoryDropped {
-  /** By seq, oldest first, with the reason: no room, or replaced by a summary. */
+  /** By seq, oldest first, with the reason: did not fit, or replaced by a summary. */
   ranges: readonly DroppedRange[];
   /** Number of parts in the ranges of reason `budget`. */
   parts: number;
-  /** Number of messages that had no room. Absent if the store was not read to its beginning. */
+  /** Number of messages that did not fit. Absent if the store was not read to its beginning. */
   messages?: number;
 }
 

@@ -170,7 +170,7 @@ function addStep(
     if (kind === "own" || kind === "twice") add("tool", [result(`call_${place}`, step.text)], index);
     if (kind === "twice") add("tool", [result(`call_${place}`, "again")], index);
   }
-  if (step.orphan) add("tool", [result("nobody", "orphan")], index);
+  if (step.orphan) add("tool", [result("no-call", "orphan")], index);
 }
 
 /**

@@ -76,7 +76,7 @@ describe("a manifest", () => {
     expect(manifest.segments).toMatchObject([{ kind: "messages", firstSeq: 1, lastSeq: 4 }]);
   });
 
-  it("knows where its window began only if something had no room", async () => {
+  it("knows where its window began only if something did not fit", async () => {
     expect(windowStart(await manifestOf(log))).toBeUndefined();
     expect(windowStart(await manifestOf(log, {}, { budget: { maxMessages: 2 } }))).toBe(3);
   });

@@ -147,7 +147,7 @@ function transformsOf(pieces: readonly WindowPiece[]): ContextTransform[] {
   return transforms;
 }
 
-/** Returns the seq at which a request's window began, if something had no room before it. */
+/** Returns the seq at which a request's window began, if messages before it did not fit. */
 export function windowStart(manifest: ContextManifest): number | undefined {
   const last = manifest.dropped.findLast((range) => range.reason === "budget");
   return last === undefined ? undefined : last.lastSeq + 1;

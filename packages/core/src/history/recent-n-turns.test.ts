@@ -75,14 +75,14 @@ describe.each([
     ["messages", { maxMessages: 5 }],
     ["characters", { maxChars: "three and more third four".replaceAll(" ", "").length + 2 }],
     ["tokens", { maxTokens: 24 }],
-  ])("are fewer where the budget has no room for as many %s", async (_unit, budget) => {
+  ])("are fewer where not as many %s fit the budget", async (_unit, budget) => {
     expect(await build(3, older, [input], wrap, budget)).toEqual({
       ids: ["u3", "v3", "a3", "u4"],
       truncated: true,
     });
   });
 
-  it("are as many as are wanted where the budget would have room for more", async () => {
+  it("are as many as are wanted where more would fit the budget", async () => {
     expect(await build(1, older, [input], wrap, { maxMessages: 100, maxTokens: 10_000 })).toEqual({
       ids: ["u3", "v3", "a3", "u4"],
       truncated: true,

@@ -7,7 +7,7 @@ export interface RecentNTurnsHistoryBuilderOptions {
 }
 
 /**
- * Shows the model a number of turns before the new messages, or fewer if the request's budget has no room for them.
+ * Shows the model a number of turns before the new messages, or fewer if they do not fit the request's budget.
  * The new messages are left out of what the store returns, by id, and appended. A summary replaces what it covers and
  * does not count as a turn.
  */
@@ -15,7 +15,7 @@ export class RecentNTurnsHistoryBuilder implements HistoryBuilder {
   readonly #builder: BudgetedHistoryBuilder;
 
   constructor(options: RecentNTurnsHistoryBuilderOptions) {
-    // Without slack: a caller that requests so many turns gets them all, if they fit.
+    // Without slack: a caller gets all of the requested turns, if they fit.
     this.#builder = new BudgetedHistoryBuilder({ maxTurns: Math.max(0, options.maxTurns), slack: 0 });
   }
 

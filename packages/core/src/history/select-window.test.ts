@@ -44,7 +44,7 @@ describe("the window", () => {
     expect(window).toMatchObject({ truncated: false, dropped: [] });
   });
 
-  it("keeps whole turns and says which seqs had no room", () => {
+  it("keeps whole turns and says which seqs did not fit", () => {
     const log = numbered([...turn("a"), ...turn("b"), ...turn("c")]);
     const window = select(log, { budget: { maxMessages: 8 } });
     expect(shown(window)).toEqual(["bu", "ba0", "br0", "cu", "ca0", "cr0"]);
@@ -390,7 +390,7 @@ describe("for any history, the window", () => {
           .filter((piece) => piece.kind !== "summary")
           .flatMap((piece) => piece.entries[0]?.firstSeq ?? []);
         expect(seqs).toEqual(seqs.toSorted((a, b) => a - b));
-        // A window obeys the newest compaction that it has read, even if its summary had no room.
+        // A window obeys the newest compaction that it has read, even if its summary did not fit.
         const newest = each.log.findLast((entry) => entry.covers !== undefined)?.covers;
         const isShown = summaries.length > 0;
         for (const entry of raw) {
@@ -404,7 +404,7 @@ describe("for any history, the window", () => {
     );
   });
 
-  it("accounts for every seq of the log: shown, summarised, or without room", () => {
+  it("accounts for every seq of the log: shown, summarised, or not fitting", () => {
     fc.assert(
       fc.property(cases, (each) => {
         const window = attempt(each, each.budget);

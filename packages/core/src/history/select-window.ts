@@ -177,7 +177,7 @@ class Selection implements WindowSelector {
   }
 
   settle(window: WindowSelection): SettledWindow | undefined {
-    // If reading ended for lack of room, a larger budget may have more.
+    // If reading ended at the limit of the budget or of turns, a larger one may show more.
     if (this.#stop === "budget" || this.#stop === "turns") return undefined;
     const [newest, ...rest] = this.#taken;
     if (!window.isWhole || newest === undefined || "ranges" in newest) return undefined;

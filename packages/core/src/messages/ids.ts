@@ -26,7 +26,7 @@ export function createUuidV7Factory(
       const now = clock.now();
       if (now > lastMs) {
         lastMs = now;
-        // Starting in the lower half leaves room to count up within the millisecond.
+        // Starting in the lower half leaves enough values to count up within the millisecond.
         counter = (((bytes[8] ?? 0) << 8) | (bytes[9] ?? 0)) & 0x7ff;
       } else if (++counter > 0xfff) {
         lastMs += 1;

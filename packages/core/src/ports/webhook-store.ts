@@ -116,7 +116,7 @@ export type DeliveryOutcome =
  * One owner's endpoints and their deliveries. An event is written for every enabled endpoint of the owner that
  * subscribes to its type, in the transaction of what it reports: `commitStep` and `addInputs` (`input.requested`),
  * `respond`, `expireInputs` and seals (`input.answered`), seals (`turn.sealed`), and all methods that create a
- * conversation that is no archive (`conversation.created`). The same call again writes nothing. Removing a
+ * conversation that is not an archive (`conversation.created`). The same call again writes nothing. Removing a
  * conversation removes its events.
  */
 export interface WebhookStore {

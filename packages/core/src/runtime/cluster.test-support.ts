@@ -126,7 +126,7 @@ export class Cluster {
   }
 
   #script({ messages }: ProviderCallParams): ScriptEntry[] {
-    const wait: ScriptAction = (stage) => stage.wait(this.stepper.wait());
+    const wait: ScriptAction = (context) => context.wait(this.stepper.wait());
     const isSummary = messages[0]?.role === "system";
     if (isSummary) return [wait, text(`Summary ${++this.#words}.`)];
     const plan = this.#plans[this.#calls++ % this.#plans.length];
@@ -175,7 +175,7 @@ export class Client {
     this.#conversationId = conversationId;
   }
 
-  /** Connects with its cursor; the connection breaks after so many frames. */
+  /** Connects with its cursor; the connection breaks after a number of frames. */
   attach(node: ClusterNode, frames = Number.POSITIVE_INFINITY): void {
     this.detach();
     this.node = node;

@@ -1,6 +1,6 @@
 export type { SubscriptionFrame } from "@parley/fold";
 export type { OutputInput } from "./admission/checked-output.js";
-export type { GivenMessage, Receipt, SendInput } from "./admission/inbox.js";
+export type { ExternalMessage, Receipt, SendInput } from "./admission/inbox.js";
 export type { OwnerRuntime, QueueApi, SettingsChange } from "./api/owner-runtime.js";
 export {
   type CompactionPolicy,

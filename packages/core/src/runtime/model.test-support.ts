@@ -40,7 +40,7 @@ export async function expectInvariants(model: Model, real: Real): Promise<void> 
     const record = await real.store.get(conversation.id);
     if (record === null) {
       // No acknowledged message is in a conversation that does not exist.
-      expect([...conversation.messages.values()].filter((fate) => fate === "acknowledged")).toEqual([]);
+      expect([...conversation.messages.values()].filter((outcome) => outcome === "acknowledged")).toEqual([]);
       continue;
     }
     await expectLog(
@@ -79,10 +79,10 @@ async function expectLog(
   for (const { messageId = "", role, partIndex } of chunks.slice(conversation.prefix.length)) {
     if (role === "user" && partIndex === 0) places.set(messageId, (places.get(messageId) ?? 0) + 1);
   }
-  for (const [messageId, fate] of conversation.messages) {
+  for (const [messageId, outcome] of conversation.messages) {
     const count = places.get(messageId) ?? 0;
-    if (fate === "acknowledged") expect([messageId, count]).toEqual([messageId, 1]);
-    else if (fate === "removed") expect([messageId, count]).toEqual([messageId, 0]);
+    if (outcome === "acknowledged") expect([messageId, count]).toEqual([messageId, 1]);
+    else if (outcome === "removed") expect([messageId, count]).toEqual([messageId, 0]);
     else expect(count).toBeLessThanOrEqual(1);
   }
   for (const messageId of places.keys()) expect(conversation.messages.has(messageId)).toBe(true);

@@ -3,8 +3,8 @@ import { untilAborted } from "../messages/abort.js";
 import type { Uses } from "./environment.js";
 import { toToolInfo } from "./input/input-verbs.js";
 
-/** Name of no owner: it has no logins. */
-const nobody = "";
+/** Used where there is no owner: it has no logins. */
+const noOwner = "";
 
 /**
  * Returns the tools that an owner's turns are offered, and the servers they come from. Without an owner: those that
@@ -15,13 +15,13 @@ export function offeredTools(
   owner?: string,
 ): ToolsResponse {
   const servers = toolSource?.servers(owner) ?? [];
-  return { tools: toolsOf(owner ?? nobody).map(toToolInfo), ...(servers.length === 0 ? {} : { servers }) };
+  return { tools: toolsOf(owner ?? noOwner).map(toToolInfo), ...(servers.length === 0 ? {} : { servers }) };
 }
 
 /** Maximum wait for servers that an owner has logged in at, whatever their source does. */
 const readyMs = 5_000;
 
-/** Gives the servers that an owner has logged in at time to connect. Failures show in their state. */
+/** Waits for the servers that an owner has logged in to, until they are connected. Failures show in their state. */
 export async function toolsReady(
   { toolSource }: Uses<"toolSource">,
   owner: string,

@@ -185,7 +185,7 @@ function faultOf({ result }: Assembly): ParleyError | undefined {
     return new ParleyError("network", "The provider's stream ended before its last event");
   }
   if (result.finishReason !== "error") return undefined;
-  return new ParleyError("provider_rejected", "The provider broke its answer off with an error");
+  return new ParleyError("provider_rejected", "The provider ended its answer with an error");
 }
 
 function messageOf(

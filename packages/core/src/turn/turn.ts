@@ -51,7 +51,7 @@ export interface StepContext {
   /** Instructions first, then history, then this turn's messages. */
   readonly messages: ProviderMessage[];
   readonly manifest?: ContextManifest | undefined;
-  /** Maximum output of this step, if the request leaves less room than the model could fill. */
+  /** Maximum output of this step, if the request leaves fewer tokens than the model could write. */
   readonly maxTokens?: number | undefined;
   /** The tools from this step on, if they change in the middle of a turn. */
   readonly tools?: readonly Tool<never>[];

@@ -206,7 +206,7 @@ describe("the model", () => {
     );
   });
 
-  it("says what is missing where it is no model at all", () => {
+  it("says what is missing where it is not a model at all", () => {
     expect(() => new AiSdkProviderAdapter({ model: {} as never })).toThrowError(/doStream/);
   });
 

@@ -240,7 +240,7 @@ function problemOf(fold: AnswerFold): unknown {
     return new ParleyError("network", "The model's stream ended before its last event");
   }
   if (fold.ending.finishReason === "error") {
-    return new ParleyError("provider_rejected", "The provider broke its answer off with an error");
+    return new ParleyError("provider_rejected", "The provider ended its answer with an error");
   }
   return undefined;
 }

@@ -261,7 +261,7 @@ describe("an answer that the API pauses", () => {
 describe("a fault before the answer", () => {
   const whole = answer([text("Hello")]);
 
-  it("is repeated where the API answers 500, 529 or 429 first, and nobody notices", async () => {
+  it("is repeated where the API answers 500, 529 or 429 first, and the caller sees one answer", async () => {
     const first: [number, string][] = [
       [500, "api_error"],
       [529, "overloaded_error"],
@@ -313,7 +313,7 @@ describe("a fault before the answer", () => {
     });
   });
 
-  it("is network where nobody listens", async () => {
+  it("is network where no server listens", async () => {
     const error = failureOf(await read(adapter(await refusedUrl())));
     expect(error).toMatchObject({ code: "network", retryable: true });
   });

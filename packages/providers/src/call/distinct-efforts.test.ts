@@ -30,7 +30,7 @@ describe("the efforts that make a difference", () => {
     expect(adapter.efforts({ model: "gpt-5.1", extraParams: fixed })).toEqual([]);
   });
 
-  it("are known of Anthropic's models, with the room that their answers leave", () => {
+  it("are known of Anthropic's models, with the tokens that their answers leave", () => {
     const client = createAnthropicHttpClient({ apiKey: "k" });
     const adapter = new AnthropicProviderAdapter({ client, defaultModel: "claude-opus-4-7" });
     expect(adapter.efforts({ model: "claude-3-5-sonnet-20241022" })).toEqual([]);

@@ -27,7 +27,7 @@ const unreadable: Record<string, Unreadable> = {
   "a list": json("[]"),
   "an object of something else": json('{"hello": "world"}'),
   "an event that is not JSON": events("{nope"),
-  "an event that is no object": events("null"),
+  "an event that is not an object": events("null"),
 };
 
 /** An event of the protocol without a field that every event of its type has. */

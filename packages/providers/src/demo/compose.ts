@@ -1,6 +1,6 @@
-import { type Beat, call, say, think } from "./beat.js";
+import { call, type DemoAction, say, think } from "./demo-action.js";
+import type { DemoRequest } from "./demo-request.js";
 import { longAnswer } from "./long-answer.js";
-import type { Scene } from "./scene.js";
 
 /** The demo's tool that runs for a while and reports its progress. */
 export const slowToolName = "demo_slow_task";
@@ -25,47 +25,47 @@ While I work you can **steer** me, **queue** the next message, **stop** me, relo
 const honesty =
   "I am the demo model: a few hundred lines of code without a network, not a language model. I follow keywords and repeat your words back.";
 
-/** Returns the demo model's actions for a scene. The same scene gives the same beats. */
-export function compose(scene: Scene): readonly Beat[] {
-  if (scene.purpose === "compaction") return [say(summary(scene.asked))];
-  if (scene.purpose === "title") return [say(title(scene.asked))];
-  if (scene.results.length > 0) return afterTools(scene);
-  if (scene.files.length === 0) return answer(scene);
-  const named = scene.files.map((file) => `\`${file.replaceAll("`", "'")}\``).join(", ");
+/** Returns the demo model's actions for a request. The same request gives the same actions. */
+export function compose(request: DemoRequest): readonly DemoAction[] {
+  if (request.purpose === "compaction") return [say(summary(request.asked))];
+  if (request.purpose === "title") return [say(title(request.asked))];
+  if (request.results.length > 0) return afterTools(request);
+  if (request.files.length === 0) return answer(request);
+  const named = request.files.map((file) => `\`${file.replaceAll("`", "'")}\``).join(", ");
   const seen = say(
     `You attached ${named}. I see names alone; a real model reads images, documents and texts.\n\n`,
   );
-  return scene.asked === "" ? [seen] : [seen, ...answer(scene)];
+  return request.asked === "" ? [seen] : [seen, ...answer(request)];
 }
 
-function answer(scene: Scene): readonly Beat[] {
-  const asked = scene.asked.toLowerCase();
-  for (const { words, beats } of repertoire) {
+function answer(request: DemoRequest): readonly DemoAction[] {
+  const asked = request.asked.toLowerCase();
+  for (const { words, actions } of repertoire) {
     if (!words.some((word) => asked.includes(word))) continue;
-    const chosen = beats(scene);
+    const chosen = actions(request);
     if (chosen !== undefined) return chosen;
   }
-  const expression = findExpression(scene.asked);
-  if (expression !== undefined && scene.tools.has("calculator")) {
+  const expression = findExpression(request.asked);
+  if (expression !== undefined && request.tools.has("calculator")) {
     return [
       think("That looks like arithmetic. I could guess, but a tool knows."),
       call("calculator", { expression }),
     ];
   }
-  return smallTalk(scene);
+  return smallTalk(request);
 }
 
 const zones = ["Europe/Berlin", "America/New_York", "Asia/Tokyo"];
 
 const repertoire: readonly {
   readonly words: readonly string[];
-  readonly beats: (scene: Scene) => readonly Beat[] | undefined;
+  readonly actions: (request: DemoRequest) => readonly DemoAction[] | undefined;
 }[] = [
-  { words: ["ask me before", "ask me first"], beats: askFirst },
-  { words: ["ask me"], beats: askBack },
+  { words: ["ask me before", "ask me first"], actions: askFirst },
+  { words: ["ask me"], actions: askBack },
   {
     words: ["error", "fail", "crash"],
-    beats: () => [
+    actions: () => [
       think("An error was asked for. An error it shall be."),
       say("Here it comes: I start to answer, and then "),
       {
@@ -77,8 +77,8 @@ const repertoire: readonly {
   },
   {
     words: ["many tools", "several tools", "parallel"],
-    beats: ({ tools }) => {
-      const calls: Beat[] = [];
+    actions: ({ tools }) => {
+      const calls: DemoAction[] = [];
       if (tools.has("current_time"))
         for (const timeZone of zones) calls.push(call("current_time", { timeZone }));
       if (tools.has("calculator")) {
@@ -95,7 +95,7 @@ const repertoire: readonly {
   },
   {
     words: ["slow"],
-    beats: ({ tools }) =>
+    actions: ({ tools }) =>
       tools.has(slowToolName)
         ? [
             think("A slow tool gives you time to steer me or to stop me."),
@@ -104,10 +104,10 @@ const repertoire: readonly {
           ]
         : undefined,
   },
-  { words: ["long"], beats: () => [think("A long one. I shall pace myself."), say(longAnswer)] },
+  { words: ["long"], actions: () => [think("A long one. I shall pace myself."), say(longAnswer)] },
   {
     words: ["time", "clock", "date", "day"],
-    beats: ({ tools, asked }) => {
+    actions: ({ tools, asked }) => {
       if (!tools.has("current_time")) return undefined;
       const expression = tools.has("calculator") ? findExpression(asked) : undefined;
       return [
@@ -119,7 +119,7 @@ const repertoire: readonly {
   },
   {
     words: ["file", "folder"],
-    beats: ({ tools }) =>
+    actions: ({ tools }) =>
       tools.has("list_files")
         ? [think("I may look at a folder."), call("list_files", {})]
         : [
@@ -130,14 +130,14 @@ const repertoire: readonly {
   },
   {
     words: ["help", "what can you do", "who are you", "hello", "hi ", "hey"],
-    beats: () => [say(`Hello! ${honesty}\n\n${things}`)],
+    actions: () => [say(`Hello! ${honesty}\n\n${things}`)],
   },
 ];
 
 /**
  * Calls the tool that asks, once for each task that was named: "water the plants and feed the cat" are two.
  */
-function askFirst({ asked, tools }: Scene): readonly Beat[] | undefined {
+function askFirst({ asked, tools }: DemoRequest): readonly DemoAction[] | undefined {
   if (!tools.has(errandToolName)) return undefined;
   const rest = /ask me (?:before|first)(?:,? (?:you|i|we))?\b(.*)/isu.exec(asked)?.[1] ?? "";
   const named = withoutEnd(rest).split(/,? and |, /iu);
@@ -152,7 +152,7 @@ function askFirst({ asked, tools }: Scene): readonly Beat[] | undefined {
 }
 
 /** Asks the user the question that the user requested; "tea or coffee" is a choice. */
-function askBack({ asked, tools }: Scene): readonly Beat[] | undefined {
+function askBack({ asked, tools }: DemoRequest): readonly DemoAction[] | undefined {
   if (!tools.has(questionToolName)) return undefined;
   const rest = withoutEnd(/ask me\b(.*)/isu.exec(asked)?.[1] ?? "");
   const wanted = rest.replace(/^(?:a question|something|anything|whether|if|about)\b/iu, "").trim();
@@ -170,24 +170,24 @@ function askBack({ asked, tools }: Scene): readonly Beat[] | undefined {
 
 const withoutEnd = (text: string) => text.replace(/[\s.!?]+$/u, "").trim();
 
-function afterTools(scene: Scene): readonly Beat[] {
-  const lines = scene.results.map(
+function afterTools(request: DemoRequest): readonly DemoAction[] {
+  const lines = request.results.map(
     ({ tool, text, isError }) =>
       `- \`${tool}\` ${isError ? "failed:" : "says"} ${oneLine(resultWords(text))}`,
   );
-  const count = scene.results.length;
-  const beats: Beat[] = [
+  const count = request.results.length;
+  const actions: DemoAction[] = [
     think(count === 1 ? "The tool has answered." : `All ${count} tools have answered.`),
     say(`${count === 1 ? "The tool has answered" : "The tools have answered"}:\n\n${lines.join("\n")}\n`),
   ];
-  if (scene.steered !== undefined) {
-    beats.push(
+  if (request.steered !== undefined) {
+    actions.push(
       say(
-        `\nYou steered me while I was at work: "${oneLine(scene.steered)}". Noted, and I change course: this is my whole answer.`,
+        `\nYou steered me while I was at work: "${oneLine(request.steered)}". Noted, and I change course: this is my whole answer.`,
       ),
     );
   }
-  return beats;
+  return actions;
 }
 
 /**
@@ -219,17 +219,17 @@ function objectFrom(text: string): Readonly<Record<string, unknown>> | undefined
   }
 }
 
-function smallTalk(scene: Scene): readonly Beat[] {
-  const words = scene.asked.split(/\s+/u).filter((word) => word !== "").length;
+function smallTalk(request: DemoRequest): readonly DemoAction[] {
+  const words = request.asked.split(/\s+/u).filter((word) => word !== "").length;
   const seen =
-    scene.messages <= 1
+    request.messages <= 1
       ? "This is the first message I see of this conversation."
-      : `I was shown ${scene.messages} messages of this conversation${scene.hasSummary ? ", the oldest ones as a summary" : ""}.`;
+      : `I was shown ${request.messages} messages of this conversation${request.hasSummary ? ", the oldest ones as a summary" : ""}.`;
   return [
     think(
       `The user wrote ${words} ${words === 1 ? "word" : "words"}. No keyword that I know. I should be honest about that.`,
     ),
-    say(`You wrote: "${oneLine(scene.asked)}"\n\n${honesty} ${seen}\n\n${things}`),
+    say(`You wrote: "${oneLine(request.asked)}"\n\n${honesty} ${seen}\n\n${things}`),
   ];
 }
 

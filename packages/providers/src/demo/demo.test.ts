@@ -166,7 +166,7 @@ describe("the demo model", () => {
     expect(toolCalls?.[0]?.arguments).toEqual(input);
   });
 
-  it("asks nobody where it has no tool for that", async () => {
+  it("asks no question where it has no tool for that", async () => {
     const only = { tools: [{ name: "current_time" }] };
     const { toolCalls } = await demo().complete(request([user("ask me before you tell the time")], only));
     expect(toolCalls).toMatchObject([{ name: "current_time" }]);

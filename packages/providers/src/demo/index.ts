@@ -15,11 +15,11 @@ import type {
   ProviderToolCall,
 } from "@parley/core/ports";
 import type { Effort } from "../call/distinct-efforts.js";
-import type { Beat } from "./beat.js";
 import { compose } from "./compose.js";
+import type { DemoAction } from "./demo-action.js";
+import { readDemoRequest } from "./demo-request.js";
 import { exampleValue } from "./example-value.js";
 import { createRandom, pauseBefore, pieces } from "./pace.js";
-import { readScene } from "./scene.js";
 import { pause } from "./slow-task.js";
 
 export { errand } from "./errand.js";
@@ -78,16 +78,16 @@ export class DemoProviderAdapter implements ProviderAdapter {
     const content: MessageContentPart[] = [];
     const toolCalls: ProviderToolCall[] = [];
     let said = "";
-    for (const [index, beat] of beatsOf(params).entries()) {
-      if (beat.kind === "fail") {
-        throw new ParleyError(beat.code, beat.message, { retryable: true });
+    for (const [index, action] of actionsOf(params).entries()) {
+      if (action.kind === "fail") {
+        throw new ParleyError(action.code, action.message, { retryable: true });
       }
-      if (beat.kind === "call") {
-        const argumentsText = JSON.stringify(beat.input);
+      if (action.kind === "call") {
+        const argumentsText = JSON.stringify(action.input);
         const toolCall: ProviderToolCall = {
           id: `${id}-${toolCalls.length + 1}`,
-          name: beat.tool,
-          arguments: beat.input,
+          name: action.tool,
+          arguments: action.input,
           argumentsText,
         };
         toolCalls.push(toolCall);
@@ -96,23 +96,23 @@ export class DemoProviderAdapter implements ProviderAdapter {
         content.push({
           type: "tool-call",
           toolCallId: toolCall.id,
-          name: beat.tool,
-          arguments: beat.input,
+          name: action.tool,
+          arguments: action.input,
           argumentsText,
         });
         continue;
       }
-      for (const piece of pieces(beat.text)) {
+      for (const piece of pieces(action.text)) {
         await this.#breathe(piece, writer.signal);
         if (writer.signal.aborted) throw new ParleyError("canceled");
-        if (beat.kind === "say") said += piece;
+        if (action.kind === "say") said += piece;
         await writer.write(
-          beat.kind === "say"
+          action.kind === "say"
             ? new TextDelta(piece, said, index)
             : { type: "reasoning-delta", textDelta: piece, index },
         );
       }
-      content.push({ type: beat.kind === "say" ? "text" : "reasoning", text: beat.text });
+      content.push({ type: action.kind === "say" ? "text" : "reasoning", text: action.text });
     }
     const usage = { inputTokens: countRequest(params), outputTokens: countParts(content) };
     writer.write({
@@ -151,26 +151,26 @@ function thoughtWith(effort: Effort, text: string): string {
 }
 
 /** Returns the model's actions; asked for data, it makes its usual calls, and then makes the data up. */
-function beatsOf(params: ProviderCallParams): Beat[] {
+function actionsOf(params: ProviderCallParams): DemoAction[] {
   const { reasoningEffort = "high" } = params;
-  const beats = joinSpeech(compose(readScene(params))).flatMap((beat): Beat[] => {
-    if (beat.kind !== "think") return [beat];
-    const text = thoughtWith(reasoningEffort, beat.text);
-    return text === "" ? [] : [{ ...beat, text }];
+  const actions = joinSpeech(compose(readDemoRequest(params))).flatMap((action): DemoAction[] => {
+    if (action.kind !== "think") return [action];
+    const text = thoughtWith(reasoningEffort, action.text);
+    return text === "" ? [] : [{ ...action, text }];
   });
   const { output } = params;
-  if (output === undefined || beats.some(({ kind }) => kind !== "say" && kind !== "think")) return beats;
+  if (output === undefined || actions.some(({ kind }) => kind !== "say" && kind !== "think")) return actions;
   return [{ kind: "say", text: JSON.stringify(exampleValue(output.schema)) }];
 }
 
 /** Joins adjacent texts into one part, as a model would send them. */
-function joinSpeech(beats: readonly Beat[]): Beat[] {
-  const joined: Beat[] = [];
-  for (const beat of beats) {
+function joinSpeech(actions: readonly DemoAction[]): DemoAction[] {
+  const joined: DemoAction[] = [];
+  for (const action of actions) {
     const last = joined.at(-1);
-    if (beat.kind === "say" && last?.kind === "say") {
-      joined[joined.length - 1] = { kind: "say", text: last.text + beat.text };
-    } else joined.push(beat);
+    if (action.kind === "say" && last?.kind === "say") {
+      joined[joined.length - 1] = { kind: "say", text: last.text + action.text };
+    } else joined.push(action);
   }
   return joined;
 }

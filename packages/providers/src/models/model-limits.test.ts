@@ -29,7 +29,7 @@ describe("modelLimits", () => {
     expect(modelLimits("gpt-4all-falcon")).toBe(defaultModelLimits);
   });
 
-  it("has limits for every name, with room for input beside the output", () => {
+  it("has limits for every name, which leave tokens for input beside the output", () => {
     fc.assert(
       fc.property(fc.string(), (name) => {
         const { contextWindow, maxOutputTokens } = modelLimits(name);

@@ -64,7 +64,7 @@ describe("a flood of wrong keys", () => {
   };
 
   it.each(Object.keys(ways))(
-    "%s is answered with 429 after a few, unread, and locks nobody out",
+    "%s is answered with 429 after a few, unread, and locks no right key out",
     async (way) => {
       const server = await startTestServer({ auth: "keys", clock: createManualClock() });
       const attempt = ways[way] as (server: TestServer, key: string) => Promise<Answer>;

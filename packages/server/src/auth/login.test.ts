@@ -163,7 +163,7 @@ describe("a login", () => {
     for (const line of login.headers.getSetCookie()) expect(line).toMatch(/; Secure$/);
   });
 
-  it("speaks for nobody when another page asks, not even one that may call", async () => {
+  it("is not used when another page asks, not even one that may call", async () => {
     const server = await startTestServer({ auth: "keys", origins: ["https://app.example.org"] });
     const cookie = await logIn(server, await server.key("ann"));
     const origin = "https://app.example.org";

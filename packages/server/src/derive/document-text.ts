@@ -28,7 +28,7 @@ export async function readDocumentText(
 
 const cutMark = "\n\n[The text is cut here]\n";
 
-/** Cuts a text between two characters, with room for the mark after it. */
+/** Cuts a text between two characters, so that the mark after it still fits. */
 function cut(encoded: Uint8Array): Uint8Array {
   let end = derivedBytes - cutMark.length;
   // The byte after the cut must not continue a character.

@@ -160,7 +160,7 @@ describe("the text of a document", () => {
     ["a scanned PDF, without text", pdf([""]), "application/pdf"],
     ["a broken PDF", pdf(["Hello"]).subarray(0, 200), "application/pdf"],
     ["a broken archive", docx(["One"]).subarray(0, 300), docxType],
-    ["an archive that is no document", zipSync({ a: new Uint8Array(10) }), docxType],
+    ["an archive that is not a document", zipSync({ a: new Uint8Array(10) }), docxType],
   ])("of %s is none", async (_, bytes, mediaType) => {
     expect(await textOf(start(), bytes, mediaType)).toBeUndefined();
   });

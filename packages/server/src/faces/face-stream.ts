@@ -43,11 +43,11 @@ export function openFaceStream(c: Context<AppEnv>, app: AppContext, caller: Call
         bufferedBytes: app.limits.bufferedBytes,
       });
       stream = opened;
-      const stopBeating = app.heartbeat.add(() => opened.write(heartbeat));
+      const stopHeartbeat = app.heartbeat.add(() => opened.write(heartbeat));
       app.telemetry?.streamOpened();
       c.set("streaming", opened.over);
       void opened.over.then(() => {
-        stopBeating();
+        stopHeartbeat();
         whenGone(c.env?.outgoing, forget);
         app.telemetry?.streamClosed();
       });

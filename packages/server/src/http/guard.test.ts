@@ -154,7 +154,7 @@ describe("the rate limit", () => {
   it("bounds the sockets of a key that come in at once", async () => {
     const server = await startTestServer({ auth: "keys", limits: { connectionsPerKey: 2 } });
     const key = await server.key("ann");
-    // All of them wait for the same lookup of the key, so that each finds room when it is checked.
+    // All of them wait for the same lookup of the key, so that each is below the limit when it is checked.
     const looking = server.faults.hold("keys.find");
     const coming = Array.from({ length: 12 }, () => server.socket({ key }));
     await looking.reached;

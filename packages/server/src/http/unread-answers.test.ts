@@ -36,12 +36,12 @@ async function ask(path: string): Promise<IncomingMessage> {
 
 function answer(path: string): ServerResponse {
   const found = answers.get(path);
-  if (found === undefined) throw new Error(`Nobody has asked for ${path}`);
+  if (found === undefined) throw new Error(`No request for ${path}`);
   return found;
 }
 
 describe("an answer", () => {
-  it("that nobody reads is broken off, and one that is merely silent continues", async () => {
+  it("that no client reads is broken off, and one that is merely silent continues", async () => {
     const silent = await ask("/silent");
     const [first] = (await once(silent.resume(), "data")) as [Buffer];
     expect(String(first)).toBe("first\n");

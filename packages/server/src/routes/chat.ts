@@ -152,14 +152,14 @@ export const chatEndpoints = [
         onEnd: (error) => stream.end(error === undefined ? undefined : farewell(error.code)),
       });
       stream.write(opening);
-      const stopBeating = app.heartbeat.add(() => stream.write(heartbeat));
+      const stopHeartbeat = app.heartbeat.add(() => stream.write(heartbeat));
       const forget = app.connections.add({ caller, close: () => stream.end() });
       app.telemetry?.streamOpened();
       c.set("streaming", stream.over);
       void stream.over.then(() => {
         leave();
         queue?.stop();
-        stopBeating();
+        stopHeartbeat();
         whenGone(c.env?.outgoing, forget);
         app.telemetry?.streamClosed();
       });

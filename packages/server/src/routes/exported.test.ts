@@ -65,7 +65,7 @@ describe("an export", () => {
   it.each([
     ["", {}],
     [", also after the offer of another protocol", { connection: "Upgrade", upgrade: "h2c" }],
-  ])("that nobody reads is broken off after a while%s; a silent stream continues", async (_, headers) => {
+  ])("that no client reads is broken off after a while%s; a silent stream continues", async (_, headers) => {
     const server = await startTestServer({
       limits: { connectionsPerKey: 2 },
       pace: { unreadMs: 50 },
@@ -81,7 +81,7 @@ describe("an export", () => {
       IncomingMessage,
     ];
     unread.pause();
-    // There is room for another one when it is over.
+    // Another one is accepted when it is over.
     await vi.waitFor(async () => expect((await server.call("HEAD", path)).status).toBe(200), 30_000);
     await expect(once(unread.resume(), "end")).rejects.toThrow("aborted");
     await server.runtime.forOwner("local").remove("c2");

@@ -230,7 +230,7 @@ describe("an upload over HTTP", () => {
     expect((await server.call("GET", `/files/${id}`)).status).toBe(404);
   });
 
-  it("needs a key that may write, and is nobody's but its owner's", async () => {
+  it("needs a key that may write, and belongs to its owner alone", async () => {
     const server = await startTestServer({ auth: "keys" });
     const [mine, theirs, reading] = [
       await server.key("me"),

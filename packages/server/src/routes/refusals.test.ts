@@ -127,7 +127,7 @@ describe("another owner's conversation", () => {
     expect((await server.call("GET", "/conversations/c1/export", { key: anns })).text).toBe(before);
   });
 
-  it("keeps nobody from an id: what makes a conversation answers as for an id that nobody has used", async () => {
+  it("reserves no id: what makes a conversation answers as for an id that is unused", async () => {
     await start();
     const anns = await annsConversation();
     const bobs = await server.key("bob", ["admin"]);
@@ -185,7 +185,7 @@ describe("a malformed request", () => {
     }
   });
 
-  it("with a body that is no JSON, no object, or of another type gets a 4xx, on every route that takes one", async () => {
+  it("with a body that is not JSON, not an object, or of another type gets a 4xx, on every route that takes one", async () => {
     for (const name of withBody) {
       const { method, path } = callOf(name, "c1");
       const type = { "content-type": "application/json" };

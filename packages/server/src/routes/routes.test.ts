@@ -453,14 +453,14 @@ describe("the conversation routes", () => {
     expect((await pin("c1", false)).json).toEqual({ pinned: false });
     expect((await get("/conversations/c1/meta")).json).not.toHaveProperty("pinned");
     // Nothing is made by a pin.
-    expect((await pin("nobody", true)).status).toBe(404);
+    expect((await pin("unknown", true)).status).toBe(404);
     expect((await pin("c1", "yes")).status).toBe(400);
     expect((await get("/conversations?pinned=last")).status).toBe(400);
     expect(await ids("model=scripted/one")).toContain("c1");
     expect(await ids("model=no/model")).toEqual([]);
     const found = (await get("/search?q=hello&conversationId=c1")).json as SearchResponse;
     expect(new Set(found.hits.map(({ conversationId }) => conversationId))).toEqual(new Set(["c1"]));
-    expect((await get("/search?q=hello&conversationId=nobody")).status).toBe(404);
+    expect((await get("/search?q=hello&conversationId=unknown")).status).toBe(404);
   });
 
   it("ignore fields that they do not know", async () => {

@@ -23,7 +23,7 @@ import { sendMessageShape } from "./send-message.js";
 
 const surface = { surfaceId: z.string().min(1).max(128), conversationId: id.optional() };
 
-/** A cursor of a client. A text that is no cursor is refused when it is parsed. */
+/** A cursor of a client. A text that is not a cursor is refused when it is parsed. */
 const givenCursor = z.string().max(500).optional();
 
 /** Messages that a client may send on the socket, by type. */

@@ -254,7 +254,7 @@ describe("while the store is away", () => {
   });
 });
 
-describe("a connection that is no socket", () => {
+describe("a connection that is not a socket", () => {
   it("is refused at the handshake when it has no key that may read", async () => {
     const server = await startTestServer({ auth: "keys" });
     const key = await server.key("ann", []);

@@ -445,7 +445,7 @@ describe("the queue's surface", () => {
 });
 
 describe("what every client of an owner receives", () => {
-  it("are the changes of its conversations, and of nobody else's", async () => {
+  it("are the changes of its conversations, and of no other owner's", async () => {
     const server = await startTestServer({ auth: "keys" });
     const [anns, bobs] = [await server.key("ann"), await server.key("bob")];
     const ann = await server.socket({ key: anns });

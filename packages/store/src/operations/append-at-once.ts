@@ -2,7 +2,7 @@ import { titleOf } from "@parley/core/messages";
 import { hasFiles, type MessageRow } from "../message-row.js";
 import type { StoreContext } from "../store-context.js";
 import { storedText } from "../stored-text.js";
-import { givenRows, givenTexts } from "./given-rows.js";
+import { rowParameters, rowStatements } from "./row-parameters.js";
 import { lockForChange, nowMs, touched } from "./turns/head.js";
 
 /**
@@ -21,7 +21,7 @@ export async function appendAtOnce(
     rows.every((row) => row.message.conversationId === conversationId && !hasFiles(row)) &&
     new Set(rows.map(({ id }) => id)).size === rows.length;
   if (conversationId === undefined || !isPlain) return false;
-  const { form, total, values } = givenRows(rows);
+  const { form, total, values } = rowParameters(rows);
   const title = storedText(titleOf(rows.map(({ message }) => message)));
   const [, answers = []] = await store.database.batch([
     lockForChange(owner, conversationId),
@@ -34,7 +34,7 @@ export async function appendAtOnce(
   return answers.length > 0;
 }
 
-const appendTexts = givenTexts(
+const appendTexts = rowStatements(
   5,
   "c.log",
   (given) => `

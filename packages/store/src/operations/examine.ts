@@ -136,7 +136,7 @@ FROM lease`,
       area: "turns",
       level: "warning",
       message: `${long} of ${open} turns have been open for more than ${longTurnMinutes} minutes`,
-      advice: "Stop them if nobody waits for them",
+      advice: "Stop those that are no longer needed",
     });
   }
   if (findings.length > 0) return findings;

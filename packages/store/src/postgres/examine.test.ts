@@ -87,7 +87,7 @@ describeOnPostgres(
       expect(await area("turns")).toMatchObject([{ level: "error" }]);
     });
 
-    it("tells which nodes died with turns in their hands, compactions included", async () => {
+    it("reports which nodes died while they held turns, compactions included", async () => {
       const { store, run, area } = await opened();
       const me = store.forOwner("me");
       await start(me, "c1");
@@ -101,7 +101,7 @@ describeOnPostgres(
       expect(turns?.message).toMatch(/^2 of 2/);
     });
 
-    it("tells a schema that is older or newer than this version", async () => {
+    it("reports a schema that is older or newer than this version", async () => {
       const made = await postgres.createDatabase();
       const database = new PostgresDatabase({ url: made.url });
       onTestFinished(async () => {
@@ -123,7 +123,7 @@ describeOnPostgres(
     });
 
     it("says that the store cannot be reached when it cannot", async () => {
-      const { store } = openPostgres({ url: "postgres://nobody@127.0.0.1:1/none", listenUrl: false });
+      const { store } = openPostgres({ url: "postgres://unknown@127.0.0.1:1/none", listenUrl: false });
       onTestFinished(() => store.close());
       await expect(store.check()).rejects.toMatchObject({ code: "store_unavailable" });
     });

@@ -159,7 +159,7 @@ FROM generate_series(1, 20000) n;
 SELECT setval('parley.conversation_change', 100000);
 INSERT INTO parley.search_owner (number, owner, through, open)
 SELECT 1, 'ada', max(changed_at), ARRAY(SELECT log FROM parley.conversation_head WHERE turn_id IS NOT NULL) FROM parley.conversation;
-INSERT INTO parley.search_owner (number, owner) SELECT n + 1, 'nobody-' || n FROM generate_series(1, 5000) n;
+INSERT INTO parley.search_owner (number, owner) SELECT n + 1, 'none-' || n FROM generate_series(1, 5000) n;
 SELECT setval('parley.search_owner_number', 5001);
 INSERT INTO parley.search_entry (created_ms, owner, log, first_seq, words)
 SELECT date_part('epoch', m.created_at) * 1000, 1, log, first_seq,
@@ -334,7 +334,7 @@ describeOnPostgres("plans at 100,000 messages", (postgres) => {
     await checkIndexed("seal", () => store.seal(sealing(held({ ...turn, fence: 2 }))));
   });
 
-  it("of the search for conversations that nobody uses, and of their removal, are by index", async () => {
+  it("of the search for conversations that are unused, and of their removal, are by index", async () => {
     const query = { idPrefix: "oa.", origin: "responses", forMs: 0, limit: 10 };
     await checkIndexed("unused", () => root.findUnused(query));
     await checkIndexed("temporary", () => root.findUnused({ temporary: true, forMs: 0, limit: 10 }));

@@ -56,7 +56,7 @@ describeOnPostgres("connections", (postgres) => {
     expect(new Set(await Promise.all(work))).toEqual(new Set([first]));
   });
 
-  it("are replaced when they break while nobody uses them", async () => {
+  it("are replaced when they break while they are idle", async () => {
     const database = open();
     const other = await connectDirectly();
     const first = await pidOf(database);
@@ -67,7 +67,7 @@ describeOnPostgres("connections", (postgres) => {
     expect(next).not.toBe(first);
   });
 
-  it("end where nobody has used them for a while", async () => {
+  it("end after they have been idle for a while", async () => {
     const other = await connectDirectly();
     const database = open();
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
@@ -85,7 +85,7 @@ describeOnPostgres("connections", (postgres) => {
     expect(await pidOf(database)).not.toBe(pid);
   });
 
-  it("are left to nobody when the store is closed", async () => {
+  it("are closed with the store", async () => {
     const other = await connectDirectly();
     const database = open();
     const pids = await Promise.all([pidOf(database), pidOf(database)]);

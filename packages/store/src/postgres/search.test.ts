@@ -72,7 +72,7 @@ describeOnPostgres("a search", (postgres) => {
     expect(await places(theirs, "the import 3 ")).toEqual({ seqs: [4] });
   });
 
-  it("that cannot look in time says that it is partial, and fails nobody", async () => {
+  it("that cannot look in time says that it is partial, and fails no other call", async () => {
     const { root, client } = await opened({ maxConnections: 3, search: { searchMs: 300, waitMs: 100 } });
     const store = root.forOwner("mine");
     await append(store, "mine", ["one okapi"]);
@@ -99,7 +99,7 @@ describeOnPostgres("a search", (postgres) => {
     expect(answers.map(({ seqs }) => seqs.length)).toEqual(answers.map(() => 20));
   });
 
-  it("leaves an owner to the node that is filling the index, and waits for nobody", async () => {
+  it("leaves an owner to the node that is filling the index, without waiting", async () => {
     const { root, client } = await opened();
     const store = root.forOwner("mine");
     await append(store, "mine", ["one okapi"]);

@@ -136,7 +136,7 @@ describeOnOwnPostgres("when the server goes away", (postgres) => {
     expect(await hasty.database.query({ text: "SELECT 1 AS one" })).toEqual([{ one: 1 }]);
   });
 
-  it("a store without room for more connections is unavailable, not stuck", async () => {
+  it("a server that takes no more connections makes the store unavailable, not stuck", async () => {
     const single = openPostgres({
       url: server.url,
       listenUrl: false,

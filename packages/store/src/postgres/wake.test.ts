@@ -94,7 +94,7 @@ describeOnPostgres("wake-ups between nodes", (postgres) => {
     expect(sent.filter((payload) => payload.startsWith(`["news",`))).toHaveLength(3);
   });
 
-  it("stay at home while nobody else listens, and travel as soon as somebody does", async () => {
+  it("stay in the process while no other node listens, and are sent as soon as one does", async () => {
     const { sent, until } = await eavesdrop();
     const [first] = await nodes(1, { answerMs: 0 });
     await until(["hello"]);
@@ -143,7 +143,7 @@ describeOnPostgres("wake-ups between nodes", (postgres) => {
   it("end with their listener, and leave no connection behind", async () => {
     const [wake] = await nodes(1);
     const stop = wake?.listen(() => {
-      throw new Error("nobody listens any more");
+      throw new Error("called after its end");
     });
     stop?.();
     wake?.notify([1]);

@@ -212,7 +212,7 @@ describe.runIf(isLinux)("a process that is killed", () => {
     expect(serversOn(folder)).toEqual([]);
   });
 
-  it("leaves no server for ever when nobody comes, and none of the others loses it", async () => {
+  it("leaves no server running when no process comes, and no other process loses it", async () => {
     const folder = readyFolder();
     const first = opener(folder);
     await first.said("opened");
@@ -440,7 +440,7 @@ describe.runIf(isRoot)("another user", () => {
     expect(statSync(join(place, "store", "postgres")).uid).toBe(65_534);
   });
 
-  it.runIf(canUnshare())("may be process 1, which collects nobody", async () => {
+  it.runIf(canUnshare())("may be process 1, which collects no ended processes", async () => {
     const folder = readyFolder();
     const { child, said } = opener(folder, {
       command: ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child"],

@@ -52,7 +52,7 @@ describe("SearchGate", () => {
     expect(searches.began).toEqual(["first", "third"]);
   });
 
-  it("makes room when a search fails", async () => {
+  it("lets the next search in when one fails", async () => {
     const gate = new SearchGate({ atOnce: 1, perOwner: 1, waitMs: 60_000 });
     const failed = gate.pass("a", () => Promise.reject(new Error("gone")));
     const next = gate.pass("a", async () => "next");

@@ -79,7 +79,7 @@ describe("exclusive work for a secret", () => {
     await dead;
   });
 
-  it("lets a call give up waiting, and nobody pass the one at work", async () => {
+  it("lets a call give up waiting, and no call pass the one at work", async () => {
     const [store] = memoryNodes();
     if (store === undefined) throw new Error("there is no store");
     const secrets = openSecrets(store, { secret });

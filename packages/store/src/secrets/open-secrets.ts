@@ -136,7 +136,7 @@ function shownName({ owner, kind, name }: SecretName): string {
 
 function checkSize(what: string, text: string, most: number): void {
   if (Buffer.byteLength(text) <= most) return;
-  throw new ParleyError("too_large", `The ${what} of a secret may have ${most} bytes`, {
+  throw new ParleyError("too_large", `The ${what} of a secret may have at most ${most} bytes`, {
     details: { limit: most },
   });
 }

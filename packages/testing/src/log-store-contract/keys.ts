@@ -147,7 +147,7 @@ export const keyCases: readonly TopicCase[] = [
         checkEqual(await s.root.keys.findLogin(login.hash, login.expiresAt), null, "one that has expired");
         checkEqual(await s.root.keys.findLogin("no such hash", 0), null, "an unknown login");
         checkEqual(await s.root.keys.find(login.hash), null, "a login is no key");
-        checkEqual(await s.root.keys.findLogin(key.hash, 0), null, "a key is no login");
+        checkEqual(await s.root.keys.findLogin(key.hash, 0), null, "a key is not a login");
       });
     },
   },

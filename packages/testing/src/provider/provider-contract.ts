@@ -114,7 +114,7 @@ const text: Record<string, Body> = {
     const reported = events.filter((event) => event.type === "usage").at(-1);
     if (reported !== undefined) checkEqual(reported.usage, result.usage, "the usage event");
   },
-  "final resolves although nobody iterates": async (provider, params) => {
+  "final resolves without iteration": async (provider, params) => {
     const { result } = await success(provider, params);
     const stream = await provider.completeStream(params);
     checkEqual(essence(await stream.final), essence(result), "the result of final alone");
@@ -233,7 +233,7 @@ const breaking: Record<string, Body> = {
     check(last?.type === "error" && isParleyError(last.error), "the last event carries a ParleyError");
     check((await checkRejects(stream.final, "final")) === last.error, "final rejects with the same error");
   },
-  "a failure that nobody awaits is not an unhandled rejection": async (provider, params) => {
+  "a failure that is not awaited is not an unhandled rejection": async (provider, params) => {
     const unhandled = await unhandledRejections(async () => {
       await readAll(await provider.completeStream(params));
     });

@@ -16,10 +16,10 @@ export type Script = Iterable<ScriptEntry>;
 export type ScriptEntry = ProviderStreamEvent | ScriptAction;
 
 /** One action of a script. Write your own for what no builder does. */
-export type ScriptAction = (stage: ScriptStage) => void | Promise<void>;
+export type ScriptAction = (context: ScriptContext) => void | Promise<void>;
 
 /** Capabilities of an action. */
-export interface ScriptStage {
+export interface ScriptContext {
   /** Passes an event to the reader; resolves when the reader is not too far behind. */
   emit(event: ProviderStreamEvent): Promise<void> | undefined;
   /** The content of the call so far, which its `done` will repeat. */
@@ -36,10 +36,10 @@ export const cutOff = Symbol("cut off");
 
 /** Emits text of the answer; with `size`, in pieces of that many characters. */
 export function text(whole: string, options: { size?: number; index?: number } = {}): ScriptAction {
-  return async (stage) => {
+  return async (context) => {
     for (const piece of pieces(whole, options.size)) {
-      const soFar = stage.said.textSoFar + piece;
-      await stage.emit(new TextDelta(piece, soFar, options.index));
+      const soFar = context.said.textSoFar + piece;
+      await context.emit(new TextDelta(piece, soFar, options.index));
     }
   };
 }
@@ -47,9 +47,9 @@ export function text(whole: string, options: { size?: number; index?: number } =
 /** Emits reasoning of the model; with `size`, in pieces of that many characters. */
 export function reasoning(whole: string, options: { size?: number; index?: number } = {}): ScriptAction {
   const place = options.index === undefined ? {} : { index: options.index };
-  return async (stage) => {
+  return async (context) => {
     for (const piece of pieces(whole, options.size)) {
-      await stage.emit({ type: "reasoning-delta", textDelta: piece, ...place });
+      await context.emit({ type: "reasoning-delta", textDelta: piece, ...place });
     }
   };
 }
@@ -63,15 +63,15 @@ export function toolCall(
   args: unknown = {},
   options: { id?: string; index?: number; progress?: boolean } = {},
 ): ScriptAction {
-  return async (stage) => {
-    const id = options.id ?? stage.nextCallId();
+  return async (context) => {
+    const id = options.id ?? context.nextCallId();
     const argumentsText = textOfValue(args);
     if (options.progress) {
       for (const piece of pieces(argumentsText, 4)) {
-        await stage.emit({ type: "tool-input-delta", toolCallId: id, name, inputTextDelta: piece });
+        await context.emit({ type: "tool-input-delta", toolCallId: id, name, inputTextDelta: piece });
       }
     }
-    await stage.emit({
+    await context.emit({
       type: "tool-call",
       toolCall: { id, name, arguments: argumentsFromText(argumentsText), argumentsText },
       ...omitUndefined({ index: options.index }),
@@ -98,8 +98,8 @@ export function usage(
  * `stop`).
  */
 export function finish(reason: ProviderFinishReason): ScriptAction {
-  return (stage) => {
-    stage.said.finishReason = reason;
+  return (context) => {
+    context.said.finishReason = reason;
   };
 }
 
@@ -109,9 +109,9 @@ export function fail(
   message?: string,
   options?: ParleyErrorOptions,
 ): ScriptAction {
-  return (stage) => {
+  return (context) => {
     const error = isParleyError(failure) ? failure : new ParleyError(failure, message, options);
-    void stage.emit({ type: "error", error });
+    void context.emit({ type: "error", error });
   };
 }
 
@@ -141,18 +141,18 @@ export function refusalOf(entry: ScriptEntry | undefined): Error | undefined {
 
 /** Waits until the test opens the gate. */
 export function pause(at: Gate): ScriptAction {
-  return (stage) => stage.wait(at.wait());
+  return (context) => context.wait(at.wait());
 }
 
 /** Waits by the provider's clock. */
 export function delay(ms: number): ScriptAction {
-  return async (stage) => {
+  return async (context) => {
     let cancel = () => {};
     const passed = new Promise<void>((resolve) => {
-      cancel = stage.clock.after(ms, resolve);
+      cancel = context.clock.after(ms, resolve);
     });
     try {
-      await stage.wait(passed);
+      await context.wait(passed);
     } finally {
       cancel();
     }
@@ -168,7 +168,7 @@ export function cut(): ScriptAction {
 
 /** Sends nothing more until the call is aborted. */
 export function hang(): ScriptAction {
-  return (stage) => stage.wait(new Promise<void>(() => {}));
+  return (context) => context.wait(new Promise<void>(() => {}));
 }
 
 /** The content of a call so far. */

@@ -246,7 +246,7 @@ describe("providerContract", () => {
     });
   }
 
-  it("catches a final that rejects although nobody handles it", async () => {
+  it("catches a final that rejects although no caller handles it", async () => {
     const provider = createScriptedProvider([text("a"), fail("network")]);
     const careless = {
       ...provider,
@@ -259,7 +259,7 @@ describe("providerContract", () => {
       },
     };
     const cases = providerContract(() => ({ provider: careless, params }));
-    const name = "breaking: a failure that nobody awaits is not an unhandled rejection";
+    const name = "breaking: a failure that is not awaited is not an unhandled rejection";
     const quiet = muteUnhandledRejections();
     const { failed } = await runCases(cases.filter((each) => each.name === name));
     quiet.restore();

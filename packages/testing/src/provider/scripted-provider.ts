@@ -11,7 +11,7 @@ import type {
 } from "@parley/core/ports";
 import { omitUndefined } from "@parley/fold";
 import { createCountingIds } from "../counting-ids.js";
-import { cutOff, delay, refusalOf, Said, type Script, type ScriptStage } from "./script.js";
+import { cutOff, delay, refusalOf, Said, type Script, type ScriptContext } from "./script.js";
 
 /** One script for every call, one per call in order, or one made from the call's parameters. */
 export type ScriptSource =
@@ -121,16 +121,16 @@ function openStream(
   const { signal } = call.params;
   const cutError = new ParleyError("network", "The script cut the stream off");
   const perform = async (writer: ProviderStreamWriter) => {
-    const stage = new Stage(writer, ids, options);
+    const context = new ProviderScriptContext(writer, ids, options);
     for (const entry of script) {
-      if (options.delayMs !== undefined) await delay(options.delayMs)(stage);
-      if (stage.canceled) throw new ParleyError("canceled");
-      const wait = typeof entry === "function" ? entry(stage) : stage.emit(entry);
+      if (options.delayMs !== undefined) await delay(options.delayMs)(context);
+      if (context.canceled) throw new ParleyError("canceled");
+      const wait = typeof entry === "function" ? entry(context) : context.emit(entry);
       if (wait !== undefined) await wait;
-      if (stage.over) return;
+      if (context.over) return;
     }
-    if (stage.canceled) throw new ParleyError("canceled");
-    stage.succeed(ids.next());
+    if (context.canceled) throw new ParleyError("canceled");
+    context.succeed(ids.next());
   };
   const stream = createProviderStream(
     async (writer) => {
@@ -145,7 +145,7 @@ function openStream(
   return new ScriptedStream(stream, call, cutError);
 }
 
-class Stage implements ScriptStage {
+class ProviderScriptContext implements ScriptContext {
   readonly said = new Said();
   readonly clock: Clock;
   readonly #writer: ProviderStreamWriter;

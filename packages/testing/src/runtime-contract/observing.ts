@@ -43,7 +43,7 @@ export const observingCases: RuntimeTopicCase[] = [
       const node = await world.node({
         hooks: {
           onEvent() {
-            throw new Error("no room for figures");
+            throw new Error("figures are refused");
           },
         },
       });

@@ -23,7 +23,7 @@ function priced(world: World, script: Parameters<typeof createScriptedProvider>[
   });
 }
 
-/** Waits until the sums of the owner count so many calls. */
+/** Waits until the sums of the owner count this number of calls. */
 async function summed(world: World, node: Awaited<ReturnType<typeof priced>>, calls: number) {
   let counted = -1;
   await world.until(() => {

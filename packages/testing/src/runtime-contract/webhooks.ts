@@ -78,7 +78,7 @@ export const webhookCases: RuntimeTopicCase[] = [
       await world.until(() => to(world, webhooks).length === 2, "the request reaches it");
       await allow(node, pending[0]);
       await world.until(() => to(world, webhooks).length === 4, "the rest reaches it");
-      check(world.passedMs - before < limits.sweepMs, "nobody waited for a look now and then");
+      check(world.passedMs - before < limits.sweepMs, "no delivery waited for the next sweep");
       checkEqual(
         typesOf(to(world, webhooks)),
         ["conversation.created", "input.requested", "input.answered", "turn.sealed"],

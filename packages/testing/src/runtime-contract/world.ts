@@ -173,7 +173,7 @@ export class World {
     await this.#fixture.advance(ms);
   }
 
-  /** Waits for a promise, and lets time pass meanwhile; at most so much. */
+  /** Waits for a promise while time passes, up to a limit. */
   async pass<T>(promise: Promise<T>, what: string, withinMs = 60_000): Promise<T> {
     let isSettled = false;
     const settled = () => {
@@ -184,7 +184,7 @@ export class World {
     return promise;
   }
 
-  /** Waits until a condition is true, and lets time pass meanwhile; at most so much. */
+  /** Waits until a condition is true while time passes, up to a limit. */
   async until(condition: () => boolean, what: string, withinMs = 60_000): Promise<void> {
     let stepMs = 0;
     // With real time, checking costs less than waiting too long.

@@ -78,7 +78,7 @@ async function checkRefused(refused: Promise<unknown>, what: string): Promise<vo
 
 const cases: [string, MemoryStoreCase][] = [
   [
-    "knows nothing of a thread that nobody saved",
+    "knows nothing of a thread that was not saved",
     async (store) => {
       checkEqual(await store.getThreadById({ threadId: uniqueId() }), null, "the thread");
       checkEqual(await store.listMessages({ threadId: uniqueId() }), [], "its messages");

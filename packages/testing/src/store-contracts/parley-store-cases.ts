@@ -89,7 +89,7 @@ export const parleyStoreCases: [string, StoreCase][] = [
     },
   ],
   [
-    "hands out and takes in copies, so that nobody can change what is stored",
+    "hands out and takes in copies, so that no caller can change what is stored",
     async (store) => {
       const metadata = { tag: "a" };
       const { id } = await store.createConversation({ id: uniqueId(), metadata });

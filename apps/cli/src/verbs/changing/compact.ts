@@ -12,10 +12,11 @@ export interface CompactOptions {
   readonly json?: boolean;
 }
 
-/** Puts a summary in the place of older messages, for the model; shows what it would cover; or takes it back. */
+/** Replaces older messages by a summary, for the model only; or previews or undoes that. */
 export async function compact(word: string, options: CompactOptions, context: VerbContext): Promise<void> {
   const { io, signal } = context;
-  if (options.preview && options.undo) throw usageError("--preview and --undo exclude each other.");
+  if (options.preview && options.undo)
+    throw usageError("--preview and --undo exclude each other.", "Leave one of them out.");
   const client = await context.client();
   const id = await resolveConversation(client, word);
   const params = { id };

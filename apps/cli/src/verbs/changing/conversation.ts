@@ -51,7 +51,7 @@ export async function rename(
 ): Promise<void> {
   const wanted = words.join(" ");
   if (wanted.trim() === "")
-    throw usageError("Which title?", "Say it: parley rename @ Tomatoes on the balcony");
+    throw usageError("The title is empty.", "Give one: parley rename @ Tomatoes on the balcony");
   const client = await context.client();
   const id = await resolveConversation(client, word);
   const { title } = await client.request("PUT /conversations/:id/title", {
@@ -102,10 +102,15 @@ export async function rm(words: readonly string[], options: RmOptions, context: 
 
 async function confirm(ids: readonly string[], { io, signal }: VerbContext): Promise<void> {
   if (!io.isInteractive)
-    throw usageError("This deletes for good, and there is nobody to ask.", "Say --yes if you mean it.");
+    throw usageError(
+      "Deleting is permanent and has to be confirmed, which needs a terminal.",
+      "Add --yes to delete without confirmation.",
+    );
   const prompt = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    const answer = await prompt.question(`Delete ${safeLine(ids.join(", "))} for good? [y/N] `, { signal });
+    const answer = await prompt.question(`Delete ${safeLine(ids.join(", "))} permanently? [y/N] `, {
+      signal,
+    });
     if (!/^y(es)?$/i.test(answer.trim())) throw new CliError("Nothing was deleted.");
   } finally {
     prompt.close();

@@ -70,7 +70,7 @@ export async function requestFork(
 /** Distance within which the end of a turn is searched, before and after a place. */
 const reach = 250;
 
-/** Where turns end, next to a place: at most one before it, or right there, and one behind it. */
+/** Returns the ends of turns around an entry: the nearest one up to it, and the next one after it. */
 async function placesNear(client: ParleyClient, id: string, seq: number): Promise<number[]> {
   const latest = await lastSealedSeq(client, id);
   if (seq >= latest) return [latest];

@@ -78,7 +78,10 @@ async function waitForBrowser(port: number, signal: AbortSignal): Promise<Callba
   await new Promise<void>((resolve, reject) => {
     http.once("error", (error: NodeJS.ErrnoException) => {
       reject(
-        new CliError(`The port ${port} cannot be used: ${error.code ?? "it failed"}.`, { cause: error }),
+        new CliError(`The port ${port} cannot be used: ${error.code ?? error.message}.`, {
+          advice: "Choose another one with --port.",
+          cause: error,
+        }),
       );
     });
     http.listen({ port, host: "127.0.0.1", signal }, resolve);
@@ -130,8 +133,10 @@ function whenAborted(signal: AbortSignal, late: AbortSignal): Promise<never> {
     const fail = () =>
       reject(
         late.aborted
-          ? new CliError("Nobody logged in in time.", { advice: "Call this again and open the new address." })
-          : new CliError("The login was given up."),
+          ? new CliError("The login was not completed in time.", {
+              advice: "Run the command again and open the new address.",
+            })
+          : new CliError("The login was canceled."),
       );
     if (signal.aborted) fail();
     else signal.addEventListener("abort", fail, { once: true });

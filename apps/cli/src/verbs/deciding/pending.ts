@@ -13,7 +13,7 @@ export interface PendingOptions {
   readonly json?: boolean;
 }
 
-/** Lists what waits for somebody, in all conversations or in one, oldest first. */
+/** Lists open requests, in all conversations or in one, oldest first. */
 export async function pending(
   word: string | undefined,
   options: PendingOptions,

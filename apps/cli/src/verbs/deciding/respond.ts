@@ -65,14 +65,15 @@ export async function answer(
 ): Promise<void> {
   if (words.length > 0 === (options.file !== undefined))
     throw usageError(
-      words.length > 0 ? "The answer is given twice." : "There is no answer.",
-      'Give it behind the id, or with --file: parley answer 0192f "green"',
+      words.length > 0 ? "The answer is given twice." : "The answer is missing.",
+      'Give it after the id, or with --file: parley answer 0192f "green"',
     );
   const text = options.file === undefined ? words.join(" ") : await readText(options.file);
   const { note, error } = options;
   await respond(word, options, context, ({ kind, schema }) => {
     if (kind !== "question" && kind !== "tool-output") throw wrongVerb(kind);
-    if (error && kind === "question") throw usageError("--error is for the output of a tool.");
+    if (error && kind === "question")
+      throw usageError("--error is for the output of a tool, and this is a question.", "Leave --error out.");
     const value = options.json ? jsonOf(text) : answerValue(kind === "question" ? schema : undefined, text);
     if (value === undefined) throw unfit(schema);
     return {
@@ -85,7 +86,8 @@ export async function answer(
 
 function jsonOf(text: string): JsonValue {
   const value = parsed(text);
-  if (value === undefined) throw usageError("With --json the answer has to be JSON, and it is not.");
+  if (value === undefined)
+    throw usageError("The answer is not valid JSON.", "Correct it, or leave --json out to send text.");
   return value;
 }
 
@@ -93,10 +95,10 @@ function unfit(schema: FoundRequest["schema"]): CliError {
   const options = optionsOf(schema)?.map((option) => dataLine(JSON.stringify(option)));
   return options === undefined
     ? usageError(
-        "The answer has to be JSON, and it is not.",
+        "The question asks for JSON, and the answer is not valid JSON.",
         `Its schema: ${dataLine(JSON.stringify(schema))}`,
       )
-    : usageError("This is none of the answers to choose from.", `There are ${options.join(", ")}.`);
+    : usageError("The answer is not one of the question's options.", `They are ${options.join(", ")}.`);
 }
 
 function wrongVerb(kind: string): CliError {

@@ -48,7 +48,7 @@ export async function addConnection(
     { signal: context.signal },
   );
   if (options.json) return io.json(connection);
-  tellModels(connection, context);
+  printModels(connection, context);
 }
 
 /** Changes the key, the address or the models of a connection. */
@@ -70,7 +70,7 @@ export async function changeConnection(
     { signal: context.signal },
   );
   if (options.json) return context.io.json(connection);
-  tellModels(connection, context);
+  printModels(connection, context);
 }
 
 /** Lists connections, without their keys. */
@@ -151,8 +151,8 @@ async function chooseKind(
   if (found !== undefined) return found;
   const meant = suggest(wanted, names);
   throw usageError(
-    wanted === "" ? "It has to be said which provider." : `"${wanted}" is not a kind of provider.`,
-    meant === undefined ? `There is ${names.join(", ")}.` : `Did you mean "${meant}"?`,
+    wanted === "" ? "The kind of provider is missing." : `"${wanted}" is not a kind of provider.`,
+    meant === undefined ? `Use one of ${names.join(", ")}.` : `Did you mean "${meant}"?`,
   );
 }
 
@@ -172,12 +172,16 @@ async function readKey(
   if (key === false) return undefined;
   if (keyFromEnv !== undefined) {
     const value = process.env[keyFromEnv]?.trim() ?? "";
-    if (value === "") throw usageError(`The environment variable ${keyFromEnv} is not set.`);
+    if (value === "")
+      throw usageError(
+        `The environment variable ${keyFromEnv} is not set.`,
+        "Set it to the key, and export it.",
+      );
     return value;
   }
   if (keyFromStdin === true) {
     const value = (await readAll(process.stdin)).trim();
-    if (value === "") throw usageError("There is no key on standard input.");
+    if (value === "") throw usageError("There is no key on standard input.", "Pipe the key in.");
     return value;
   }
   if (!io.isInteractive) {
@@ -187,7 +191,8 @@ async function readKey(
   const typed = await readLine(`API key${kind.key === "optional" ? " (empty for none)" : ""}: `, {
     isSecret: true,
   });
-  if (typed === "" && kind.key === "required") throw usageError("There is no key.");
+  if (typed === "" && kind.key === "required")
+    throw usageError("This kind of provider needs a key.", "Call this again and enter the key.");
   return typed === "" ? undefined : typed;
 }
 
@@ -202,7 +207,7 @@ function listed(models: string | undefined): string[] | undefined {
     .filter((name) => name !== "");
 }
 
-function tellModels({ name, models, problem }: ConnectionInfo, { io }: VerbContext): void {
+function printModels({ name, models, problem }: ConnectionInfo, { io }: VerbContext): void {
   const shown = models.slice(0, 8).map((model) => {
     const window = model.contextWindow === undefined ? "" : ` (${tokens(model.contextWindow)})`;
     return `  ${name}/${model.name}${window}`;

@@ -26,9 +26,9 @@ export async function exportConversations(
 ): Promise<void> {
   const { io } = context;
   if (options.all === true && words.length > 0)
-    throw usageError("--all and names of conversations exclude each other.");
+    throw usageError("--all and names of conversations exclude each other.", "Leave one of them out.");
   if (options.all !== true && words.length === 0)
-    throw usageError("Which conversation?", "Name it, or say --all.");
+    throw usageError("No conversation is named.", "Name one, or use --all.");
   const client = await context.client();
   const ids = options.all ? await allIds(client, context.signal) : await named(client, words);
   if (ids.length === 0) return io.note("There is no conversation to export.");

@@ -46,7 +46,7 @@ export async function writeFiles(
     const pieces = readFile(client, conversationId, seq, { signal });
     size += await writeWhole(join(folder, hash), hashed(pieces, digest), () => {
       if (digest.digest("hex") === hash) return;
-      throw new CliError(`The file ${file.name ?? hash} came with other bytes than it has.`, {
+      throw new CliError(`The bytes of the file ${file.name ?? hash} do not match its hash.`, {
         advice: "Export it again.",
       });
     });
@@ -96,7 +96,9 @@ async function store(
   const { hash: found, id } = await uploadFile(client, { ...localFile(path), name: name ?? "" }, { signal });
   if (found === hash) return;
   await client.request("DELETE /files/:id", { params: { id }, signal });
-  throw new CliError(`${path} is damaged: it has other bytes than were exported.`);
+  throw new CliError(`${path} is damaged: its bytes are not those that were exported.`, {
+    advice: "Export the conversation again, or restore the file.",
+  });
 }
 
 function isThere(path: string): Promise<boolean> {

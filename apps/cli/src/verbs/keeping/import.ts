@@ -36,7 +36,10 @@ export async function importConversations(
           `Importing ${file === "-" ? "standard input" : file} (${index + 1} of ${files.length}) ...`,
         );
         if (options.id !== undefined && (files.length > 1 || done.length > 0)) {
-          throw usageError("--id names one conversation, and there are several.");
+          throw usageError(
+            "--id names one conversation, and there are several.",
+            "Import one conversation at a time, or leave --id out.",
+          );
         }
         const { signal } = context;
         const given = { folder: filesFolder(file), missing, signal };
@@ -83,7 +86,7 @@ async function expand(paths: readonly string[]): Promise<string[]> {
   for (const path of paths.length === 0 ? ["-"] : paths) {
     if (path === "-") {
       if (process.stdin.isTTY)
-        throw usageError("What is to be imported?", "Name a file or a folder, or pipe an export in.");
+        throw usageError("No file is named.", "Name a file or a folder, or pipe an export in.");
       files.push(path);
       continue;
     }
@@ -92,7 +95,11 @@ async function expand(paths: readonly string[]): Promise<string[]> {
       continue;
     }
     const found = (await readdir(path)).filter((name) => name.endsWith(".jsonl")).sort();
-    if (found.length === 0) throw new CliError(`There is no .jsonl file in ${path}.`);
+    if (found.length === 0) {
+      throw new CliError(`There is no .jsonl file in ${path}.`, {
+        advice: "Name a folder that `parley export -o` wrote.",
+      });
+    }
     files.push(...found.map((name) => join(path, name)));
   }
   return files;
@@ -100,7 +107,7 @@ async function expand(paths: readonly string[]): Promise<string[]> {
 
 function linesOf(file: string): AsyncIterable<string> {
   if (/\.(md|markdown)$/i.test(file)) {
-    throw new CliError("Markdown is for reading: it holds too little to be imported.", {
+    throw new CliError("Markdown cannot be imported: it does not hold the whole conversation.", {
       advice: "Export with --format jsonl.",
     });
   }

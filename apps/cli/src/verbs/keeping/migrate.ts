@@ -14,7 +14,7 @@ export interface MigrateOptions {
   readonly removeOld?: boolean;
 }
 
-/** Brings the store's schema up. A server does the same when it starts; this is for those who want it done before. */
+/** Updates the store's schema, as a server does when it starts: for those who want it done before. */
 export async function migrate(options: MigrateOptions, context: VerbContext): Promise<void> {
   const { io, globals } = context;
   const config = await loadConfig({ flags: globals });
@@ -22,16 +22,19 @@ export async function migrate(options: MigrateOptions, context: VerbContext): Pr
   const running = config.store.kind === "folder" ? await findServer(config.store) : undefined;
   if (options.to !== undefined) {
     if (config.store.kind !== "folder") {
-      throw usageError(`${place} is a PostgreSQL server already: only a store in a folder can be moved.`);
+      throw usageError(
+        `${place} is a PostgreSQL server already: only a store in a folder can be moved.`,
+        "Name the folder with --store.",
+      );
     }
     if (running !== undefined) {
-      throw new CliError(`A server runs on ${place} (${running}).`, { advice: "End it, and try again." });
+      throw new CliError(`A server runs on ${place} (${running}).`, { advice: "Stop it, and try again." });
     }
     return move(config.store, options, context);
   }
   if (running !== undefined) {
     if (options.json) return io.json({ store: place, schema: "current", server: running });
-    return io.note(`A server runs on ${place} (${running}): it brought the schema up when it started.`);
+    return io.note(`A server runs on ${place} (${running}): it updated the schema when it started.`);
   }
   const opened = await openStore(config.store, {
     onCreate: () => io.note(`Creating the store in ${place}, once.`),

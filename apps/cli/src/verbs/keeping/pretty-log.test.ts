@@ -6,7 +6,7 @@ const style = createStyle(false);
 const time = "2026-01-02T03:04:05.000Z";
 
 describe("a line of the log for people", () => {
-  it("tells a request in one look", () => {
+  it("shows a request on one line", () => {
     const line = JSON.stringify({
       level: 30,
       time,
@@ -22,7 +22,7 @@ describe("a line of the log for people", () => {
     );
   });
 
-  it("tells other things with what is known of them, safely", () => {
+  it("shows other events with what is known of them, safely", () => {
     const line = JSON.stringify({ level: 50, time, msg: "it failed\u001B[2J", where: "journal" });
     expect(prettyLogLine(line, style)).toMatch(/^\d\d:\d\d:\d\d it failed where=journal$/);
   });

@@ -91,7 +91,7 @@ export async function serve(options: ServeOptions, context: VerbContext): Promis
     });
     const withdraw = await announceServer(config.store, { url: server.url, instance });
     try {
-      await tellStart({ config, node, url: server.url, page }, context);
+      await printStart({ config, node, url: server.url, page }, context);
       const why = await endAsked();
       const limitSeconds = options.drain + closingSeconds;
       io.note(
@@ -121,8 +121,8 @@ interface Started {
   readonly page: string | undefined;
 }
 
-/** Where it listens, on what, and what to do next: for people in words, for programs as one line of the log. */
-async function tellStart({ config, node, url, page }: Started, { io, globals }: VerbContext): Promise<void> {
+/** Prints the address, the store and the next steps: as text on a terminal, otherwise as one line of the log. */
+async function printStart({ config, node, url, page }: Started, { io, globals }: VerbContext): Promise<void> {
   const { host } = config.listen;
   const { models: names, defaultModel } = node.runtime.models();
   const store = describeStore(config.store);
@@ -198,8 +198,8 @@ function endAsked(): Promise<string> {
 const launcherLookMs = 500;
 
 /**
- * Calls back when the shell is gone through which npm or npx has started this process. npm passes a signal on to that
- * shell alone, which ends without passing it on: nobody would be left to end the server.
+ * Calls back when the shell through which npm or npx started this process has ended. npm forwards a signal to that
+ * shell alone, which ends without forwarding it: without this, the server would go on running.
  */
 function whenLauncherEnds(onEnd: () => void): void {
   if (process.env.npm_lifecycle_event === undefined) return;

@@ -19,13 +19,18 @@ export async function context(word: string, options: ContextOptions, verb: VerbC
   const id = await resolveConversation(client, word);
   const { turns } = await client.request("GET /conversations/:id/metrics", { params: { id } });
   const ids = turns.map(({ turnId }) => turnId);
-  if (ids.length === 0) throw new CliError("No turn has ended in this conversation yet.");
+  if (ids.length === 0) {
+    throw new CliError("No turn has ended in this conversation yet.", {
+      advice: "Call this again after the first answer.",
+    });
+  }
   const turnId = chosenTurn(options.turn, ids);
   const detail = await client.request("GET /conversations/:id/turns/:turnId", { params: { id, turnId } });
   const calls = detail.providerCalls;
   if (options.call !== undefined && (options.call < 1 || options.call > calls.length)) {
     throw new CliError(
       `This turn made ${counted(calls.length, "call")}: there is no number ${options.call}.`,
+      { advice: "Leave --call out to see all of them." },
     );
   }
   if (options.json) return io.json(options.call === undefined ? calls : calls[options.call - 1]);
@@ -45,7 +50,7 @@ export async function context(word: string, options: ContextOptions, verb: VerbC
   }
 }
 
-/** A turn by its number, from the end when negative, or by its id. The newest when nothing is said. */
+/** Returns the id of a turn that is named by its number (negative: from the end) or its id; by default the newest. */
 function chosenTurn(word: string | undefined, ids: readonly string[]): string {
   const number = word === undefined ? -1 : /^-?\d{1,6}$/.test(word) ? Number(word) : undefined;
   if (number === undefined) return resolveAmong(word ?? "", ids, "turn");
@@ -53,6 +58,7 @@ function chosenTurn(word: string | undefined, ids: readonly string[]): string {
   if (found === undefined || number === 0)
     throw new CliError(
       `There is no turn ${number}: there ${ids.length === 1 ? "is" : "are"} only ${ids.length}.`,
+      { advice: "`parley metrics` lists the turns; without --turn the newest is shown." },
     );
   return found;
 }

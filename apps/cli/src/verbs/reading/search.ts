@@ -21,8 +21,7 @@ export async function search(
 ): Promise<void> {
   const { io } = context;
   const query = words.join(" ");
-  if (query.trim() === "")
-    throw usageError("There is nothing to search for.", "Say it: parley search tomatoes");
+  if (query.trim() === "") throw usageError("The search is empty.", "Give words: parley search tomatoes");
   const client = await context.client();
   const conversationId = options.in === undefined ? undefined : await resolveConversation(client, options.in);
   const { hits, partial } = await client.request("GET /search", {

@@ -24,7 +24,7 @@ export interface AnswerResult {
   /** Absent: the cost of every call is unknown. */
   readonly cost?: CostSum;
   readonly error?: { readonly code?: string; readonly message: string };
-  /** Of a turn that had to return data. */
+  /** The value of a turn that had to return data. */
   readonly output?: TurnOutput;
 }
 

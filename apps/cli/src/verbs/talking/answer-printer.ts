@@ -12,7 +12,7 @@ import { clip } from "../../terminal/text-width.js";
 import { wrap } from "../../terminal/wrap.js";
 import type { AnswerFold } from "./answer-fold.js";
 
-/** Where the answer goes while it comes. */
+/** Output for an answer while it arrives. */
 export interface AnswerPrinter {
   /** Something else is about to be written to the same terminal. */
   pause(fold: AnswerFold): void;

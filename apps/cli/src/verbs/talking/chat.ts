@@ -23,7 +23,10 @@ export async function chat(
   context: VerbContext,
 ): Promise<number> {
   if (options.temporary && word !== undefined) {
-    throw usageError("--temporary is for a new conversation, not for one that exists.");
+    throw usageError(
+      "--temporary is for a new conversation, not for one that exists.",
+      "Leave out either --temporary or the conversation.",
+    );
   }
   const { client, place } = await context.connect({ socket: true });
   // A wrong key or a missing server is reported before anything is drawn.
@@ -96,7 +99,7 @@ async function askLines(
     let state = next();
     await controller.say(line.trim(), "queue");
     while ((await state) === "asks") {
-      // Nobody can be asked here: what needs somebody is denied, and standard error says so.
+      // Without a terminal, requests for a decision are denied, and standard error says so.
       if ((await settleInputs(controller.client, controller.id, "never", context)) !== "decided")
         return exitCodes.failure;
       state = next();

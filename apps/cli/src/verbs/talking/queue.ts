@@ -61,7 +61,7 @@ export async function editQueue(
 ): Promise<void> {
   const { text, mode, model, before, last } = options;
   if ([text, mode, model, before, last].every((value) => value === undefined)) {
-    throw usageError("Nothing is to be changed.", "Say what: --text, --mode, --model, --before or --last.");
+    throw usageError("No change is named.", "Use --text, --mode, --model, --before or --last.");
   }
   const client = await context.client();
   const id = await resolveConversation(client, word);

@@ -32,11 +32,11 @@ describe("a prompt", () => {
 
   it("may be standard input alone, named by a dash", async () => {
     expect(await readPrompt({ words: ["-"], input: piped("words") })).toBe("words");
-    await expect(readPrompt({ words: ["-"], input: undefined })).rejects.toThrow("there is none");
+    await expect(readPrompt({ words: ["-"], input: undefined })).rejects.toThrow("which is empty");
   });
 
   it("is refused when it is nothing, or not text", async () => {
-    await expect(readPrompt({ words: [], input: piped("") })).rejects.toThrow("nothing to ask");
+    await expect(readPrompt({ words: [], input: piped("") })).rejects.toThrow("prompt is empty");
     await expect(readPrompt({ words: [], files: [join(folder, "image")], input: undefined })).rejects.toThrow(
       "not text",
     );

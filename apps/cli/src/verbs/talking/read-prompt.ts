@@ -25,12 +25,14 @@ export async function readPrompt({
   const dashes = words.filter((word) => word === "-").length;
   const spoken = words.filter((word) => word !== "-").join(" ");
   const piped = input === undefined || input.isTTY === true ? "" : await readAll(input);
-  if (dashes > 0 && piped === "") throw usageError('"-" stands for standard input, and there is none.');
+  if (dashes > 0 && piped === "") {
+    throw usageError('"-" stands for standard input, which is empty.', "Pipe a text in, or leave - out.");
+  }
   const read: string[] = [];
   for (const file of files) read.push(await readNamed(file));
   const prompt = [spoken, piped.replace(/\s+$/, ""), ...read].filter((part) => part !== "").join("\n\n");
   if (prompt === "" && !mayBeEmpty)
-    throw usageError("There is nothing to ask.", 'Say it: parley run "Hello!", or pipe it in.');
+    throw usageError("The prompt is empty.", 'Give one: parley run "Hello!", or pipe it in.');
   return prompt;
 }
 
@@ -41,7 +43,7 @@ export async function readAll(input: AsyncIterable<Buffer | string>): Promise<st
   for await (const piece of input) {
     const bytes = typeof piece === "string" ? Buffer.from(piece) : piece;
     size += bytes.length;
-    if (size > mostBytes) throw new CliError("Standard input is larger than any message may be.");
+    if (size > mostBytes) throw tooLarge("Standard input");
     pieces.push(bytes);
   }
   return asText(Buffer.concat(pieces), "Standard input");
@@ -49,11 +51,17 @@ export async function readAll(input: AsyncIterable<Buffer | string>): Promise<st
 
 async function readNamed(file: string): Promise<string> {
   const { size } = await stat(file);
-  if (size > mostBytes) throw new CliError(`${file} is larger than any message may be.`);
+  if (size > mostBytes) throw tooLarge(file);
   const text = asText(await readFile(file), file).replace(/\s+$/, "");
   const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map((ticks) => ticks.length));
   const fence = "`".repeat(longest + 1);
   return `${basename(file)}:\n${fence}\n${text}\n${fence}`;
+}
+
+function tooLarge(what: string): CliError {
+  return new CliError(`${what} is larger than any message may be.`, {
+    advice: "Send less text, or attach it as a file with -f.",
+  });
 }
 
 /** Messages are text: bytes that are none would arrive as something else. */

@@ -69,7 +69,7 @@ describe("a message that may wait in the queue", () => {
 
   it("is reported as removed if another client removed it", async () => {
     const { wait } = clientOf([undefined, undefined], [changed({ messages: [] })]);
-    await expect(wait()).rejects.toThrow("The message was removed from the queue.");
+    await expect(wait()).rejects.toThrow("The message was removed from the queue by another client.");
   });
 
   it("is left in a queue that is paused, with advice", async () => {

@@ -11,7 +11,8 @@ export interface BusyOptions {
 
 /** Returns the `ifBusy` of a message that is sent with these flags. */
 export function ifBusyOf(options: BusyOptions): IfBusy {
-  if (options.queue && options.steer) throw usageError("--queue and --steer exclude each other.");
+  if (options.queue && options.steer)
+    throw usageError("--queue and --steer exclude each other.", "Leave one of them out.");
   if (options.steer) return "steer";
   return options.queue ? "queue" : "reject";
 }
@@ -52,6 +53,10 @@ export async function waitInQueue(
     abort.abort();
   }
   const sent = await client.send(request, { signal: context.signal });
-  if (sent.turnId === undefined) throw new CliError("The message was removed from the queue.");
+  if (sent.turnId === undefined) {
+    throw new CliError("The message was removed from the queue by another client.", {
+      advice: "Send it again if it is still needed.",
+    });
+  }
   return true;
 }

@@ -38,7 +38,7 @@ export function LoginView({ client }: { readonly client: ParleyClient }) {
           autoFocus
           onChange={(event) => setKey(event.target.value)}
           problem={problem}
-          hint="Traded for a login, which logging out ends. The key itself is not kept."
+          hint="Used once, to log in. The key itself is not stored."
         />
         <Button type="submit" tone="primary" className="w-full" disabled={busy}>
           {busy ? "Logging in" : "Log in"}

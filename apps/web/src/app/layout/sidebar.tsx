@@ -23,7 +23,7 @@ import { closeDrawer, showOverlay, toggleSidebar, useLayout } from "./layout-sto
 
 const Drawer = lazy(async () => ({ default: (await import("./drawer.js")).Drawer }));
 
-/** The list of conversations: beside the conversation if there is room, otherwise a drawer over it. */
+/** The list of conversations: beside the conversation if the window is wide enough, otherwise a drawer over it. */
 export function Sidebar() {
   const open = useLayout((state) => state.sidebarOpen);
   const drawerOpen = useLayout((state) => state.drawerOpen);

@@ -38,7 +38,7 @@ export function MessageEditor({ message, text }: MessageEditorProps) {
   useEffect(() => {
     const element = editor.current;
     if (element === null) return;
-    // It is taller than the message that it replaces. The list, which measures its rows first, makes room above.
+    // It is taller than the message that it replaces. The list, which measures its rows first, adds space above.
     const observer = new ResizeObserver(() => {
       observer.disconnect();
       element.scrollIntoView({ block: "nearest" });

@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 import { cx } from "../../ui/cx.js";
 
 /**
- * Buttons below a message: visible on hover and focus, and always without a hover device. Their room is reserved, so
+ * Buttons below a message: visible on hover and focus, and always without a hover device. Their space is reserved, so
  * nothing moves.
  */
 export function RowActions({

@@ -40,7 +40,7 @@ export const TurnEnd = memo(function TurnEnd({ row }: { readonly row: EndRow }) 
         {last && mayWrite && cutReasons.has(turn?.reason ?? "") && <ContinueButton />}
       </EndNote>
       {failure === undefined && turn?.reason === "stop" && isEmpty(answer) && (
-        <p className="my-1.5 text-sm text-soft">The model gave an empty answer.</p>
+        <p className="my-1.5 text-sm text-soft">The answer is empty.</p>
       )}
       <RowActions align="start" always={last}>
         {text !== "" && <CopyButton text={text} label="Copy answer" />}
@@ -115,8 +115,8 @@ function TurnStats({ turn }: { readonly turn: TurnState | undefined }) {
 }
 
 const notes: Readonly<Record<string, string>> = {
-  aborted: "Stopped. What was said until then is kept.",
-  interrupted: "Interrupted: the server went away while it answered. What was said until then is kept.",
+  aborted: "Stopped. The text until then is kept.",
+  interrupted: "Interrupted: the server failed while the model answered. The text until then is kept.",
   length: "Cut off: the answer reached the model's output limit.",
   "content-filter":
     "Ended by the provider: its rules for content do not allow the rest. Rephrase the question, or ask another model.",

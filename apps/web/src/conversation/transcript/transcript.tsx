@@ -274,7 +274,7 @@ function useStartAtEnd(wanted: boolean, scrollToEnd: () => void): void {
 }
 
 /**
- * Keeps a reader at the end: when the composer or the keyboard of a phone takes room away from below, and when the last
+ * Keeps a reader at the end: when the composer or the keyboard of a phone takes space away from below, and when the last
  * row is replaced by one that is taller at once, as in a turn that is joined in its middle.
  */
 function useStayAtEnd(

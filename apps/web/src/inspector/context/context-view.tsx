@@ -157,7 +157,7 @@ function GaugeMeter({ gauge }: { readonly gauge: Gauge }) {
       {used === undefined && (
         <p className="text-xs text-faint">
           {gauge.isOutdated
-            ? "What the model reads has changed since its last answer. How much that is, the next answer tells."
+            ? "What the model reads has changed since its last answer. Its size is known after the next answer."
             : "How much is used is known after the first answer."}
         </p>
       )}

@@ -18,7 +18,7 @@ export interface ManifestDifferenceProps {
 export function ManifestDifference({ conversationId, before, after, modelBefore }: ManifestDifferenceProps) {
   const diff = diffManifests(before, after);
   if (isSameContext(diff) && modelBefore === undefined) {
-    return <p className="text-soft">None: the model was sent the same again.</p>;
+    return <p className="text-soft">None: both calls sent the same.</p>;
   }
   const links = (ranges: readonly SeqRange[]) => (
     <span className="flex flex-wrap gap-x-2">

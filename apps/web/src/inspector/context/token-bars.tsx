@@ -16,9 +16,7 @@ export function TokenBars({
     const isOpen = steps.some(({ complete }) => !complete);
     return (
       <p className="text-sm text-faint">
-        {isOpen
-          ? "They are counted when the model has answered."
-          : "The provider has not reported any tokens."}
+        {isOpen ? "They are counted after the answer." : "The provider has not reported any tokens."}
       </p>
     );
   }

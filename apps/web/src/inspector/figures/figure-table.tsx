@@ -13,7 +13,7 @@ export interface FigureTableProps {
   readonly surface?: "panel" | "canvas";
 }
 
-/** Figures in a table that scrolls sideways if there is no room. */
+/** Figures in a table that scrolls sideways if it does not fit. */
 export function FigureTable({ caption, columns, rows, surface = "panel" }: FigureTableProps) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard

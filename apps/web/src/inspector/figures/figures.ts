@@ -15,7 +15,7 @@ export function formatTokens(tokens: number | undefined): string {
   return tokens === undefined ? unknownFigure : whole.format(tokens);
 }
 
-/** Formats tokens for little room: `950`, `4.2k`, `128k`. */
+/** Formats tokens in few characters: `950`, `4.2k`, `128k`. */
 export function formatTokensShort(tokens: number | undefined): string {
   return tokens === undefined ? unknownFigure : shortTokens(Math.round(tokens));
 }

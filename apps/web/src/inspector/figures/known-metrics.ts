@@ -8,7 +8,7 @@ export interface KnownMetrics {
 }
 
 /**
- * Adds the newest page to what is known. If they do not meet, so many turns were added that there would be a gap: then
+ * Adds the newest page to what is known. If they do not meet, turns are missing between them: then
  * only the page is known.
  */
 export function joinNewest(known: KnownMetrics | undefined, page: MetricsResponse): KnownMetrics {

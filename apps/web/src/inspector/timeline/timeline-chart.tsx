@@ -59,7 +59,7 @@ export function TimelineChart({ timeline, label }: { readonly timeline: Timeline
                 textAnchor={index === 0 ? "start" : ms > totalMs * 0.9 ? "end" : "middle"}
                 className={cx(
                   "tabular fill-faint text-[0.6875rem]",
-                  // On a phone there is no room beside the last one, which ends at its line.
+                  // On a phone nothing fits beside the last one, which ends at its line.
                   index > 0 && index === ticks.length - 2 && "max-sm:hidden",
                 )}
               >

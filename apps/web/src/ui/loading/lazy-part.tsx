@@ -5,7 +5,7 @@ import { ErrorBoundary } from "./error-boundary.js";
 export interface LazyPartProps {
   /** Content until it is loaded. */
   readonly fallback?: ReactNode;
-  /** It could not be loaded, or broke. */
+  /** Called if the part could not be loaded, or failed while it was rendered. */
   readonly onFailure?: () => void;
   readonly children: ReactNode;
 }

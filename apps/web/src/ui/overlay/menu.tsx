@@ -20,7 +20,7 @@ import { type Align, placeBeside, type Side } from "./place-beside.js";
 /*
  * A menu with the usual keys: the button opens it by click, Enter, Space or an arrow key; inside, arrows, Home, End and
  * letters move, Enter and Space choose, Esc and Tab close; the focus returns to the button. Written here because the
- * page's first load has no room for a library of popups.
+ * page's first load is too small for a library of popups.
  */
 
 const CloseContext = createContext<() => void>(() => undefined);

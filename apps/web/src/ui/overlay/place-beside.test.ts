@@ -23,7 +23,7 @@ it("is placed on the wanted side, with the wanted alignment", () => {
   });
 });
 
-it("moves to the other side if that has more room", () => {
+it("moves to the other side if that has more space", () => {
   const anchor = { left: 100, top: 560, width: 40, height: 20 };
   expect(placeBeside(anchor, popup, screen, { side: "bottom", align: "start" }).side).toBe("top");
 });

@@ -14,7 +14,7 @@ interface Size {
 }
 
 /**
- * Returns the place of a popup beside its anchor: on the wanted side, on the other one if that has more room, never off
+ * Returns the place of a popup beside its anchor: on the wanted side, on the other one if that has more space, never off
  * the screen.
  */
 export function placeBeside(

@@ -1,4 +1,4 @@
-/** In a field with more text than this, a browser takes seconds for each key to find the direction of its lines. */
+/** Length of text from which a browser takes seconds per key to find the direction of a field's lines. */
 const longText = 20_000;
 const strong = /\p{L}/u;
 const rightToLeft = /[\u0590-\u08FF\uFB1D-\uFDFF\uFE70-\uFEFC]/u;

@@ -254,7 +254,7 @@ describe("repairHistory", () => {
     ]);
   });
 
-  it("removes calls that nobody but the assistant can make", () => {
+  it("removes calls of others, which only the assistant can make", () => {
     const { messages, repairs } = repairHistory([message("u", "user", text("hi"), call("x"))]);
     expect(lines(messages)).toEqual(["user: hi"]);
     expect(repairs).toEqual([{ kind: "call-removed", toolCallId: "x", messageId: "u" }]);

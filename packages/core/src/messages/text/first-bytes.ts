@@ -3,7 +3,7 @@ import { utf8Length } from "../tokens/transcript-tokens.js";
 /** Characters per piece: texts are measured in pieces, and only the last one character by character. */
 const pieceLength = 4_096;
 
-/** Returns the longest beginning of a text that takes at most so many bytes of UTF-8, cut between characters. */
+/** Returns the longest beginning of a text within a number of bytes of UTF-8, cut between characters. */
 export function firstBytes(text: string, maxBytes: number): string {
   if (text.length * 3 <= maxBytes) return text;
   let left = maxBytes;

@@ -345,7 +345,7 @@ class TextPass {
   }
 }
 
-/** Returns the context after a word of so many letters that cost so many hundredths beyond its first token. */
+/** Returns the context after a word, by its number of letters and its cost beyond the first token in hundredths. */
 export function nextContext(context: number, cost: number, letters: number): number {
   if (letters < shortestRevealingWord) return context;
   return context * contextMemory + (1 - contextMemory) * (cost / letters);

@@ -66,14 +66,14 @@ const firstReports = 5;
  * off by at most this.
  */
 const largestSurprise = 0.3;
-/** Later the factor changes after it served so many reports, is off by so much, and the average has settled. */
+/** Later the factor changes after this number of reports, if it is off by this much and the average has settled. */
 const reportsPerChange = 8;
 const smallestChange = 0.02;
 const largestDrift = 0.03;
 const driftMemory = 0.7;
-/** After so many reports of a factor's own estimates, all those of the former one have arrived. */
+/** After this number of reports of a factor's own estimates, all those of the former one have arrived. */
 const reportsToSettle = 20;
-/** After so many in a row, reports are not late: the ratio has changed. */
+/** After this number in a row, reports are not late: the ratio has changed. */
 const longestDelay = 200;
 
 /**
@@ -123,7 +123,7 @@ export function calibrate(known: ModelCalibration, observation: TokenObservation
   };
 }
 
-/** Includes the ratio of one request of so many uncalibrated tokens in the average. */
+/** Includes the ratio of one request in the average, with its number of uncalibrated tokens. */
 function withRatio(
   known: ModelCalibration,
   observations: number,

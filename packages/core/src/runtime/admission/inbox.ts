@@ -53,7 +53,7 @@ export interface SendInput {
    * Messages that come before it, from another log: written in the same transaction, outside turns. With them the
    * message itself may be empty, if they end with something to answer. Not together with `ifBusy`.
    */
-  readonly before?: readonly GivenMessage[] | undefined;
+  readonly before?: readonly ExternalMessage[] | undefined;
   /** Written when the conversation is unknown. */
   readonly settings?: Pick<ConversationSettings, "title" | "metadata"> | undefined;
   /** Makes the conversation temporary if the message creates it; has no effect on an existing one. */
@@ -69,7 +69,7 @@ export interface SendInput {
 }
 
 /** A message of another log. */
-export interface GivenMessage {
+export interface ExternalMessage {
   /** Default: one derived from the id of the message after it. */
   readonly id?: string | undefined;
   readonly role: MessageRole;
@@ -242,7 +242,7 @@ export class Inbox {
   }
 
   /** Stores the files of messages of another log. */
-  storedMessages(owner: string, given: readonly GivenMessage[]): Promise<GivenMessage[]> {
+  storedMessages(owner: string, given: readonly ExternalMessage[]): Promise<ExternalMessage[]> {
     return Promise.all(
       given.map(async (message) => ({ ...message, content: await this.#stored(owner, message.content) })),
     );
@@ -313,12 +313,12 @@ export class Inbox {
   ): ConversationMessage[] | undefined {
     if (before === undefined || before.length === 0) return undefined;
     if (ifBusy !== "reject") throw invalidField("before", "messages of another log cannot wait in the queue");
-    return this.givenMessages(before, conversationId, messageId);
+    return this.externalMessages(before, conversationId, messageId);
   }
 
   /** Copies messages of another log, or refuses them; those without an id get one derived from `prefix`. */
-  givenMessages(
-    given: readonly GivenMessage[],
+  externalMessages(
+    given: readonly ExternalMessage[],
     conversationId: string,
     prefix: string,
   ): ConversationMessage[] {

@@ -236,7 +236,7 @@ describe("content that is given as parts", () => {
     expect(await me.send(again)).toMatchObject({ turnId: first.turnId });
   });
 
-  it("may name a file of the owner by its address, and of nobody else", async () => {
+  it("may name a file of the owner by its address, and of no other owner", async () => {
     const { me, runtime } = await start();
     await me.send({ conversationId: "c1", message: [pdf] });
     await me.last("c1");

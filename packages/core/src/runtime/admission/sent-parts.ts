@@ -93,7 +93,7 @@ function checkCount(
   { messageFiles }: Pick<FileLimits, "messageFiles">,
 ): void {
   if (parts.filter(({ type }) => type === "file").length <= messageFiles) return;
-  throw tooLarge(`A message may have ${messageFiles} files (messageFiles)`, messageFiles);
+  throw tooLarge(`A message may have at most ${messageFiles} files (messageFiles)`, messageFiles);
 }
 
 function checkBytes(bytes: number, { messageFileBytes }: Pick<FileLimits, "messageFileBytes">): void {

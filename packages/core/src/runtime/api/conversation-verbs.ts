@@ -60,7 +60,7 @@ export function conversationVerbs(scope: OwnerScope): ConversationVerbs {
     async append(conversationId, messages) {
       const { log } = await find(conversationId);
       const stored = await scope.inbox.storedMessages(scope.owner, messages);
-      const given = scope.inbox.givenMessages(stored, conversationId, env.ids.next());
+      const given = scope.inbox.externalMessages(stored, conversationId, env.ids.next());
       await store.appendMessages(given);
       changed(log);
       return given.map(({ id }) => id);

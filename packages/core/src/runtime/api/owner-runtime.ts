@@ -24,7 +24,7 @@ import type {
 import type { HiddenEntry } from "../../messages/hidden-entry.js";
 import type { ConversationSettings, SearchResult, TurnRecord } from "../../ports/log-store.js";
 import type { HistoryEntry } from "../../ports.js";
-import type { GivenMessage, Receipt, SendInput } from "../admission/inbox.js";
+import type { ExternalMessage, Receipt, SendInput } from "../admission/inbox.js";
 import type { Subscriber } from "../delivery/hub.js";
 import type { Subscription, TurnFollower } from "../delivery/subscribe.js";
 import type { WatchEvent } from "../delivery/watchers.js";
@@ -81,7 +81,7 @@ export interface OwnerRuntime {
    */
   runUnkept(input: UnkeptInput): AsyncIterable<AgentEvent>;
   /** Appends messages outside turns, in order; the next turn sees them. `turn_active` while a turn runs. */
-  append(conversationId: string, messages: readonly GivenMessage[]): Promise<readonly string[]>;
+  append(conversationId: string, messages: readonly ExternalMessage[]): Promise<readonly string[]>;
   /** Takes a message, or one of its parts, out of lists and out of what models are shown. Idempotent. */
   hide(conversationId: string, hidden: Omit<HiddenEntry, "type">): Promise<void>;
   /** Finds the first seq of a message, own or inherited. Undefined for an unknown one, and while it waits. */

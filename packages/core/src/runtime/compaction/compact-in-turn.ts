@@ -67,13 +67,19 @@ export class TurnCompactor {
       });
       const plan = await planCompaction(env, store, live.conversationId, keep);
       if (plan === undefined) {
-        throw new ParleyError("nothing_to_compact", "What is left is the turn's own input and its last step");
+        throw new ParleyError(
+          "nothing_to_compact",
+          "Nothing but the turn's own input and its last step is left to compact",
+        );
       }
       live.publishProgress({ activity: "compacting", since: env.clock.now() });
       const summary = await summarize(env, binding, plan, signal, onCall);
       const summaryTokens = env.tokens.countText(summary, binding.name);
       if (!env.compaction.isWorthwhile({ summaryTokens, coveredTokens: plan.estimatedTokens })) {
-        throw new ParleyError("nothing_to_compact", "The summary is no shorter than what it stands for");
+        throw new ParleyError(
+          "nothing_to_compact",
+          "The summary is not shorter than the messages that it replaces",
+        );
       }
       await this.#write(plan, summary);
       return true;

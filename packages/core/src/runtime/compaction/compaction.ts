@@ -93,7 +93,7 @@ export function keepNewest(n: number): (entry: HistoryEntry, index: number) => b
 }
 
 /**
- * For a compaction inside a turn: keeps the newest messages up to so many tokens, and the turn's own input whatever
+ * For a compaction inside a turn: keeps the newest messages up to a number of tokens, and the turn's own input whatever
  * its size. The turn's newest step may take more, because the model has not answered it yet.
  */
 export function keepTokens(
@@ -177,7 +177,7 @@ export async function summarize(
   return summary;
 }
 
-/** Splits a text into pieces of at most about so many tokens; none for an empty one. */
+/** Splits a text into pieces of about a maximum number of tokens; none for an empty one. */
 function* splitText(
   env: Uses<"tokens">,
   binding: OwnerModel,

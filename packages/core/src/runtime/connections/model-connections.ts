@@ -182,9 +182,13 @@ class StoredConnections implements ModelConnections {
     }
     const known = await secrets.list({ kind: connectionKind });
     if (known.length >= connectionLimits.connections) {
-      throw new ParleyError("limit_exceeded", `There may be ${connectionLimits.connections} connections`, {
-        retryable: false,
-      });
+      throw new ParleyError(
+        "limit_exceeded",
+        `There may be at most ${connectionLimits.connections} connections: remove one first`,
+        {
+          retryable: false,
+        },
+      );
     }
     if (known.some((each) => each.name === name)) throw taken(name);
     const models = await this.#modelsOf(settings, named);

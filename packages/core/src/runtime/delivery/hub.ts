@@ -181,7 +181,10 @@ class Membership implements Joining {
     this.#collected.push(frame);
     if (this.#collected.length > this.#maxPending) {
       this.fail(
-        new ParleyError("limit_exceeded", "Too far behind: come back by cursor, or with the same message id"),
+        new ParleyError(
+          "limit_exceeded",
+          "The client reads too slowly: connect again with its cursor, or send the same message id",
+        ),
       );
     }
   }

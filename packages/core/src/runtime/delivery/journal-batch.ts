@@ -13,7 +13,7 @@ export interface EventRun {
   readonly event: TurnEvent;
   /** The text of all deltas. */
   text: string;
-  /** Undefined for an event that is no delta. */
+  /** Undefined for an event that is not a delta. */
   readonly lengths: number[] | undefined;
 }
 

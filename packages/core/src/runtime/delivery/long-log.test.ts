@@ -49,7 +49,7 @@ describe("a long log", () => {
     expect(reads() - readsBefore).toBe(5);
   });
 
-  it("is not read any further once nobody listens", async () => {
+  it("is not read any further without a subscriber", async () => {
     const { me, reads, readsBefore } = await longLog();
     const frames: SubscriptionFrame[] = [];
     const leave = me.attach("c", "0", {

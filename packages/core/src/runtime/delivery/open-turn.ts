@@ -51,7 +51,7 @@ export interface LocalFeed {
   readonly audience: () => Audience | undefined;
 }
 
-const nobody = () => undefined;
+const noAudience = () => undefined;
 
 /**
  * An open turn as this node knows it: its committed rows, and its events since the last commit.
@@ -132,7 +132,7 @@ export class OpenTurn {
     this.#publishedN = this.#tail.lastN;
     this.#cursor = this.#cursorMaker();
     this.#writer = feed?.openJournal(this.#tail);
-    this.#audience = feed?.audience ?? nobody;
+    this.#audience = feed?.audience ?? noAudience;
   }
 
   /** Makes the view of an open turn that was read from the store, before any of it is published. */

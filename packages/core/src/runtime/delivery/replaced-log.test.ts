@@ -89,7 +89,7 @@ describe("a log that is set back under a running node", () => {
     expect(client.fold.state.chunks).toHaveLength(4);
   });
 
-  it("and back to the same rows disturbs nobody", async () => {
+  it("and back to the same rows disturbs no subscriber", async () => {
     dump()();
     await turn();
     await turn(there);

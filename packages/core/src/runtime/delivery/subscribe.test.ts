@@ -86,7 +86,7 @@ describe.each(["the node of the turn", "another node"])("joining an open turn on
     }
   });
 
-  it("names the model that answers, though nobody chose one", async () => {
+  it("names the model that answers, though none was chosen", async () => {
     const [snapshot] = await framesFrom(node(), "0");
     expect(snapshot).toMatchObject({ type: "chat.snapshot", activeTurn: { model: "test/one" } });
     await cluster.finish();

@@ -448,7 +448,10 @@ class BoundedChannel<T> extends Channel<T> {
     if (this.#pending <= this.#most) return;
     this.#leave();
     this.fail(
-      new ParleyError("limit_exceeded", "Too far behind: come back by cursor, or with the same message id"),
+      new ParleyError(
+        "limit_exceeded",
+        "The client reads too slowly: connect again with its cursor, or send the same message id",
+      ),
     );
   }
 

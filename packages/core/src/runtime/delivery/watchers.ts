@@ -38,7 +38,7 @@ const pageSize = 100;
 const collectMs = 50;
 
 /**
- * Notifying many watchers takes time: the pause after it is so many times as long, and more is collected meanwhile.
+ * Notifying many watchers takes time: the pause after it is this many times as long, and more is collected meanwhile.
  */
 const pauseFactor = 4;
 

@@ -58,7 +58,7 @@ export class DerivedFiles {
   }
 
   /**
-   * Returns the text of a file for a model that is not shown the file itself, cut to the room in a request. Undefined
+   * Returns the text of a file for a model that is not shown the file itself, cut to what fits a request. Undefined
    * if there is none, or if it is not available now: a file never fails a turn.
    */
   async textOf(owner: string, store: LogStore, part: StoredFilePart): Promise<string | undefined> {

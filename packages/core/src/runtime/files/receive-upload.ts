@@ -66,7 +66,7 @@ export async function receiveUpload(
 }
 
 function tooLarge(fileBytes: number): ParleyError {
-  return new ParleyError("too_large", `A file may have ${fileBytes} bytes (fileBytes)`, {
+  return new ParleyError("too_large", `A file may have at most ${fileBytes} bytes (fileBytes)`, {
     details: { limit: fileBytes },
   });
 }

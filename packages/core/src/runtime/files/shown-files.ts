@@ -79,7 +79,7 @@ function leaveOut(planned: readonly Planned[], maxBytes: number): void {
   for (const plan of planned) {
     if (plan.form.as === "note") continue;
     if (plan.file.size > left) {
-      plan.form = { as: "note", reason: "newer files of the conversation leave no room for it" };
+      plan.form = { as: "note", reason: "it does not fit beside newer files of the conversation" };
     } else left -= plan.file.size;
   }
 }

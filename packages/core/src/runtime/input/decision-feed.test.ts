@@ -28,7 +28,7 @@ describe("the feed of decisions", () => {
     expect([received, reads]).toEqual([response("a"), 1]);
   });
 
-  it("does not read where nobody has said that there is something", async () => {
+  it("does not read without a notice that there is something", async () => {
     let reads = 0;
     const feed = feedOf(async () => {
       reads += 1;

@@ -84,7 +84,7 @@ describe("a process that has ended", () => {
     await close(next);
   });
 
-  it("keeps its turns to the end of its lease where nobody looks, or nobody can see it", async () => {
+  it("keeps its turns to the end of its lease where no node looks, or none can see it", async () => {
     for (const [lease, isSeen] of [
       [{ presenceMs: 0 }, true],
       [{}, false],

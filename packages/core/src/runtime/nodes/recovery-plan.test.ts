@@ -272,7 +272,7 @@ describe("what a turn leaves behind", () => {
   });
 });
 
-describe("the figures of a turn that nobody ended", () => {
+describe("the figures of a turn that was not ended", () => {
   const record = (usage?: ProviderCallRecord["usage"]): ProviderCallRecord => ({
     id: "p",
     createdAt: new Date(0),
@@ -313,7 +313,7 @@ describe("the figures of a turn that nobody ended", () => {
     expect([metrics.usage.inputTokens, metrics.contextSize]).toEqual([40, 33]);
   });
 
-  it("hold the cost of committed calls; of one that nobody committed it is unknown", () => {
+  it("hold the cost of committed calls; of one that was not committed it is unknown", () => {
     const cost = { amount: 0.5, currency: "USD", source: "billed" as const };
     const stepId = "t.1" as StepId;
     const usage: TurnEvent = { type: "usage", ...ids, stepId, usage: { inputTokens: 3, outputTokens: 3 } };
@@ -326,7 +326,7 @@ describe("the figures of a turn that nobody ended", () => {
     expect(metricsOf(cut, ended).cost).toEqual({ calls: 2, unknownCalls: 1, amounts });
   });
 
-  it("leave unknown what nobody reported", () => {
+  it("leave unknown what was not reported", () => {
     const metrics = metricsOf(left([["user", [say("Hi")]]]), {
       reason: "aborted",
       durationMs: 1,

@@ -4,7 +4,7 @@ import { ParleyError } from "../../errors.js";
 import type { LogStoreRoot } from "../../ports/log-store.js";
 import { SearchIndexer, searchPace } from "./search-indexer.js";
 
-/** Creates an indexer on a store in which owners have so many messages that are not in the index. */
+/** Creates an indexer on a store, from the number of messages of each owner that are not in the index. */
 function createIndexer(missing: Record<string, number>) {
   const clock = createManualClock();
   const lag = new Map(Object.entries(missing));

@@ -47,7 +47,7 @@ export class ImportLines {
     this.#line += 1;
     this.#bytes += this.#bytesOf(line);
     if (this.#bytes > this.#maxBytes) {
-      throw new ParleyError("too_large", `An import may have ${this.#maxBytes} bytes`, {
+      throw new ParleyError("too_large", `An import may have at most ${this.#maxBytes} bytes`, {
         details: { line: this.#line, limit: this.#maxBytes },
       });
     }

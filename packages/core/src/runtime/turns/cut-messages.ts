@@ -13,7 +13,7 @@ import { utf8Length } from "../../messages/tokens/transcript-tokens.js";
 const noticeBytes = 120;
 
 /**
- * Cuts messages so that none takes more than so many bytes of JSON. Long texts and results keep their beginning, with
+ * Cuts messages so that none takes more than a number of bytes as JSON. Long texts and results keep their beginning, with
  * a note that they are cut. Parts that cannot be cut and do not fit are left out: a call together with its result.
  * Text, calls and results come before reasoning. Returns the same list if everything fits.
  */
@@ -88,7 +88,7 @@ export const missingResult = {
   interrupted: true,
 } as const;
 
-/** Returns the beginning of a text that takes so many bytes as JSON; undefined if none of it fits. */
+/** Returns the beginning of a text within a number of bytes as JSON; undefined if none of it fits. */
 function cutText(text: string, maxBytes: number): string | undefined {
   const freeBytes = maxBytes - noticeBytes;
   if (freeBytes <= 0 || text === "") return undefined;

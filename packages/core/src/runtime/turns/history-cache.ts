@@ -30,7 +30,7 @@ export class HistoryCache {
     return this.#kept.get(keyOf(owner, conversationId))?.history ?? new KeptHistory();
   }
 
-  /** Keeps a history after its use, as long as there is room for it. */
+  /** Keeps a history after its use, as long as it fits. */
   keep(owner: string, conversationId: string, history: KeptHistory): void {
     const key = keyOf(owner, conversationId);
     this.drop(owner, conversationId);

@@ -7,7 +7,7 @@ import type { Tool } from "../../turn/tools/tool.js";
 import { toolDefinition } from "../../turn/tools/tool.js";
 import type { StepContext, TurnSetup, TurnStream } from "../../turn/turn.js";
 import { checkedOutput } from "../admission/checked-output.js";
-import type { GivenMessage, SendInput } from "../admission/inbox.js";
+import type { ExternalMessage, SendInput } from "../admission/inbox.js";
 import { resolveAddresses } from "../admission/sent-parts.js";
 import type { OwnerScope } from "../api/owner-scope.js";
 import { showFiles } from "../files/shown-files.js";
@@ -22,7 +22,7 @@ export interface UnkeptInput
     "model" | "reasoningEffort" | "instructions" | "tools" | "toolNames" | "maxOutputTokens" | "output"
   > {
   /** The whole conversation, which ends with the message to answer. */
-  readonly messages: readonly GivenMessage[];
+  readonly messages: readonly ExternalMessage[];
   /** Default: a new one. */
   readonly turnId?: string | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -74,7 +74,7 @@ async function setupOf({ env, owner, inbox }: OwnerScope, input: UnkeptInput): P
       content: await resolveAddresses(files, given.content),
     })),
   );
-  const messages = inbox.givenMessages(resolved, conversationId, turnId);
+  const messages = inbox.externalMessages(resolved, conversationId, turnId);
   await toolsReady(env, owner, signal);
   const offered = env.toolsOf(owner);
   const declared = input.tools === undefined ? [] : checkedTools(input.tools, offered);

@@ -98,7 +98,7 @@ export class WebhookDelivery {
   }
 
   /**
-   * Makes no further attempts, and gives those in progress so much time. Attempts that are cut off then are made
+   * Makes no further attempts, and waits this long for those in progress. Attempts that are cut off then are made
    * again by another node, or after the next start.
    */
   async stop(graceMs: number): Promise<void> {

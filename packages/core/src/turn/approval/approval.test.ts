@@ -20,7 +20,7 @@ const need = (approval: Parameters<typeof approvalNeed>[0]["approval"], ...rules
   );
 
 describe("the approval rule of a tool", () => {
-  it("asks nobody by default, and as it says otherwise", async () => {
+  it("is not asked for by default, and as the tool says otherwise", async () => {
     expect(await need(undefined)).toBeUndefined();
     expect(await need("never")).toBeUndefined();
     expect(await need("once")).toEqual({ approval: "once", isGrantable: true });

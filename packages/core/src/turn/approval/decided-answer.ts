@@ -36,8 +36,8 @@ export function denial(
 export function undecidableAnswer(kind: string): DecidedAnswer {
   const text =
     kind === "approval"
-      ? "This call needs a person's approval, and nobody can be asked here. It was not run."
-      : "This call needs an answer from outside, and nobody can be asked here.";
+      ? "This call needs a person's approval, but no approver is available. It was not run."
+      : "This call needs an answer from outside, but none can be requested here.";
   return { text, isError: true };
 }
 
@@ -71,10 +71,10 @@ function deniedText({ by, via, note }: InputResponseEntry, kind: string): string
   }
   switch (kind) {
     case "question":
-      return `Nobody answered ${reason}.`;
+      return `No answer was given ${reason}.`;
     case "tool-output":
       return `The output of this tool was not given ${reason}.`;
     default:
-      return `Nobody approved this call ${reason}. It was not run.`;
+      return `This call was not approved ${reason}. It was not run.`;
   }
 }

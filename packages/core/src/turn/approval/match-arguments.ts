@@ -8,7 +8,7 @@ export function matchesGlob(pattern: string, text: string): boolean {
   if (!text.startsWith(first)) return false;
   const last = rest.pop() ?? "";
   let from = first.length;
-  // The earliest place for each piece leaves the most room for the next.
+  // The earliest place for each piece leaves the most text for the next.
   for (const piece of rest) {
     const at = text.indexOf(piece, from);
     if (at === -1) return false;

@@ -1,7 +1,7 @@
 import { WorkSlices } from "../../event-loop.js";
 
 /**
- * Runs calls by their place, so many at a time, in the order in which they were added; more may be added while others
+ * Runs calls by their place, a limited number at a time, in the order in which they were added; more may be added while others
  * run. Once the signal aborts, no more are started.
  */
 export class CallPool {

@@ -17,7 +17,7 @@ const vectors: Vector[] = [
   ["type array", { type: "array" }, [[], [1]], [{}, "a", null]],
   ["type object", { type: "object" }, [{}, { a: 1 }], [[], null, "a"]],
   ["several types", { type: ["string", "null"] }, ["a", null], [1, {}, []]],
-  ["a type nobody defined", { type: "date" }, [1, "a"], []],
+  ["an undefined type", { type: "date" }, [1, "a"], []],
   ["nullable is ignored", { type: "string", nullable: true }, ["a"], [null]],
   ["properties", { properties: { a: { type: "string" } } }, [{}, { a: "x" }, { b: 1 }, 5], [{ a: 1 }]],
   ["required", { required: ["a"] }, [{ a: null }, "not an object"], [{}, { b: 1 }]],

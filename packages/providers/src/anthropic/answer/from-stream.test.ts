@@ -83,7 +83,7 @@ const recorded: Readonly<Record<string, MessagesEvent[]>> = {
     thinking("S2", "then"),
     toolUse("toolu_2", "add", '{"b":2}'),
   ]),
-  "arguments that are no JSON": answer([toolUse("toolu_1", "add", '{"a": ')]),
+  "arguments that are not JSON": answer([toolUse("toolu_1", "add", '{"a": ')]),
   "arguments cut by the limit": answer([text("so"), toolUse("toolu_1", "add", '{"a": ')], {
     stopReason: "max_tokens",
   }),
@@ -248,7 +248,7 @@ describe("how an answer ends", () => {
     expect(resultOf(fold(answer([text("a")], { stopReason })).said).finishReason).toBe(finishReason);
   });
 
-  it("is an overflow where the window had no room for any answer", () => {
+  it("is an overflow where no answer fitted the window", () => {
     const { said } = fold(answer([], { stopReason: "model_context_window_exceeded" }));
     expect(said.at(-1)).toMatchObject({ type: "error", error: { code: "context_overflow" } });
   });
@@ -264,7 +264,7 @@ describe("how an answer ends", () => {
 
   it("runs no call that the limit has cut, and keeps one that the model garbled", () => {
     expect(contentOf(recorded["arguments cut by the limit"] ?? [])).toEqual([{ type: "text", text: "so" }]);
-    const { toolCalls } = resultOf(fold(recorded["arguments that are no JSON"] ?? []).said);
+    const { toolCalls } = resultOf(fold(recorded["arguments that are not JSON"] ?? []).said);
     expect(toolCalls).toEqual([{ id: "toolu_1", name: "add", arguments: '{"a": ', argumentsText: '{"a": ' }]);
   });
 

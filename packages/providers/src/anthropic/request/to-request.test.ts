@@ -500,7 +500,7 @@ describe("effort", () => {
     }
   });
 
-  it("is a budget that leaves room for the answer, or none", () => {
+  it("is a budget that leaves tokens for the answer, or none", () => {
     expect(fields("claude-opus-4-1", { maxTokens: 8_000 }).thinking).toEqual({
       type: "enabled",
       budget_tokens: 4_000,

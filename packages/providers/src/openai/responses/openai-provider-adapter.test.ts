@@ -415,7 +415,7 @@ describe("failures before the answer", () => {
     expect(codeOf(events)).toBe("done");
   });
 
-  it("become network where nobody listens", async () => {
+  it("become network where no server listens", async () => {
     const server = await serve(() => {});
     await server.close();
     expect(codeOf(await read(await adapterFor(server.url).completeStream(params)))).toBe("network");

@@ -75,7 +75,7 @@ describe.each(generations)("Parley as an MCP server, to %s", (generation) => {
     ).rejects.toThrow();
   });
 
-  it("shows nobody the conversations of another owner", async () => {
+  it("shows no owner the conversations of another", async () => {
     const server = await startTestServer({ auth: "keys" });
     const [ann, bob] = await Promise.all(
       ["ann", "bob"].map(async (owner) =>

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { ParleyError } from "@parley/core";
-import type { GivenMessage } from "@parley/core/runtime";
+import type { ExternalMessage } from "@parley/core/runtime";
 import type { AgentEvent, Usage } from "@parley/wire";
 import { faceEndpoint } from "../../http/endpoint.js";
 import { openFaceStream, whenCallerLeaves } from "../face-stream.js";
@@ -113,7 +113,7 @@ function choice(delta: object, finishReason: string | null = null): object {
   return { choices: [{ index: 0, delta, logprobs: null, finish_reason: finishReason }] };
 }
 
-function unkeptInput(body: ChatBody, messages: readonly GivenMessage[], instructions: readonly string[]) {
+function unkeptInput(body: ChatBody, messages: readonly ExternalMessage[], instructions: readonly string[]) {
   const most = body.max_completion_tokens ?? body.max_tokens ?? undefined;
   return {
     messages,

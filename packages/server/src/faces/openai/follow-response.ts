@@ -127,7 +127,7 @@ export async function* stretchEvents(
     if (projection().end !== undefined) return;
     await new Promise<void>((resolve) => after(lookMs, resolve));
   }
-  throw new ParleyError("timeout", "The turn does not go on");
+  throw new ParleyError("timeout", "The turn was not continued in time: follow the response again");
 }
 
 /** Reads a response to its end and returns it. */

@@ -4,7 +4,7 @@ import {
   omitUndefined,
   resultFromText,
 } from "@parley/core/messages";
-import type { GivenMessage } from "@parley/core/runtime";
+import type { ExternalMessage } from "@parley/core/runtime";
 import { fileAddressOf, foreignAddress } from "../file-address.js";
 import { refusal } from "./failure.js";
 
@@ -12,7 +12,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** Content of a request: messages in order, instructions, and outputs for calls of an earlier response. */
 export interface ParsedInput {
-  readonly messages: readonly GivenMessage[];
+  readonly messages: readonly ExternalMessage[];
   readonly instructions: readonly string[];
   /** Outputs of the caller's tools whose calls are not among the messages, by the id of the call. */
   readonly outputs: ReadonlyMap<string, string>;
@@ -35,7 +35,7 @@ export function parseInput(input: string | readonly Fields[] | null | undefined)
 }
 
 /** Reads one item as a message of a log. */
-export function parseItem(item: Fields, path: string): GivenMessage {
+export function parseItem(item: Fields, path: string): ExternalMessage {
   const reader = new InputReader();
   reader.take(item, path);
   const { messages, instructions, outputs } = reader.finish();
@@ -49,7 +49,7 @@ export function parseItem(item: Fields, path: string): GivenMessage {
 }
 
 class InputReader {
-  readonly #messages: { role: GivenMessage["role"]; content: MessageContentPart[] }[] = [];
+  readonly #messages: { role: ExternalMessage["role"]; content: MessageContentPart[] }[] = [];
   readonly #instructions: string[] = [];
   readonly #outputs = new Map<string, string>();
   readonly #approvals = new Map<string, { approve: boolean; reason?: string }>();

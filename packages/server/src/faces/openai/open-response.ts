@@ -1,6 +1,11 @@
 import { createHash, randomUUID } from "node:crypto";
 import { isParleyError } from "@parley/core";
-import { type GivenMessage, type OwnerRuntime, type SendInput, singleResponse } from "@parley/core/runtime";
+import {
+  type ExternalMessage,
+  type OwnerRuntime,
+  type SendInput,
+  singleResponse,
+} from "@parley/core/runtime";
 import type { ModelsResponse, PendingRequest } from "@parley/wire";
 import type { Caller } from "../../auth/caller.js";
 import { respondAs } from "../../routes/input.js";
@@ -227,7 +232,7 @@ function checkOutputs(input: ParsedInput, asked: readonly Asked[]): void {
 /** Returns the message that opens a turn, and those before it. A list that ends with results is answered as it is. */
 function messagesOf({ messages }: ParsedInput): {
   readonly message: SendInput["message"];
-  readonly before: readonly GivenMessage[];
+  readonly before: readonly ExternalMessage[];
 } {
   const last = messages.at(-1);
   if (last === undefined) {

@@ -133,7 +133,7 @@ describe("the routes of OpenAI's API", () => {
     const wrong: [object, string][] = [
       [{ model: 5, input: "x" }, "model"],
       [{ model: "one" }, "input"],
-      [{ model: "one", input: [{ role: "nobody", content: "x" }] }, "input.0.role"],
+      [{ model: "one", input: [{ role: "unknown", content: "x" }] }, "input.0.role"],
       [
         { model: "one", input: [{ type: "message", role: "user", content: [{ type: "video" }] }] },
         "input.0.content.0.type",

@@ -1,5 +1,5 @@
 import { fromChunks, HiddenParts, hiddenEntryOfMessage } from "@parley/core/messages";
-import type { GivenMessage, OwnerRuntime } from "@parley/core/runtime";
+import type { ExternalMessage, OwnerRuntime } from "@parley/core/runtime";
 import type { AgentEvent } from "@parley/wire";
 import type { Context } from "hono";
 import type { AppContext, AppEnv } from "../../app-env.js";
@@ -95,7 +95,7 @@ async function* ended(
 async function messagesBehind(
   me: OwnerRuntime,
   previousId: string | null | undefined,
-): Promise<GivenMessage[]> {
+): Promise<ExternalMessage[]> {
   if (previousId === null || previousId === undefined) return [];
   const { conversationId, turn } = await findPrevious(me, previousId);
   const { chunks } = await me.history({ conversationId, beforeSeq: turn.lastSeq + 1, open: true });

@@ -2,7 +2,7 @@ import type { CollectedBlobs } from "@parley/core/ports";
 import type { Connection } from "../../database.js";
 import { ownerIsHere } from "../../shards/guard-owners.js";
 import { forOwners, type StoreContext } from "../../store-context.js";
-import { noteRemoved } from "./elsewhere.js";
+import { noteRemoved } from "./external-bytes.js";
 import { lockOwner, usageStatement } from "./file-owner.js";
 
 /**

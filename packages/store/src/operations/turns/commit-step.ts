@@ -15,10 +15,10 @@ import {
 import { storedCalls, storedSteps } from "../../provider-calls.js";
 import type { StoreContext } from "../../store-context.js";
 import { storedText } from "../../stored-text.js";
-import { givenRows, givenTexts } from "../given-rows.js";
 import { commitInputs, holdsResponses, logResponses } from "../input/decisions.js";
 import { takeChangeNumber } from "../numbers.js";
 import { invalid, messageConflict, staleFence } from "../refusals.js";
+import { rowParameters, rowStatements } from "../row-parameters.js";
 import { checkHeld, type Head, lockText, nowMs, requireHead, touchedWith } from "./head.js";
 import { deliver, insertRows } from "./open-turn.js";
 import { queueState, readQueue } from "./queue-state.js";
@@ -46,7 +46,7 @@ export async function commitStep(
       commitSlowly(store, connection, owner, input, rows, { steps, calls }),
     );
   }
-  const { form, total, values } = givenRows(rows);
+  const { form, total, values } = rowParameters(rows);
   const [, answers = []] = await store.database.batch([
     { name: "lock_head", text: lockText, values: [id, owner] },
     {
@@ -80,7 +80,7 @@ export async function commitStep(
   };
 }
 
-const commitTexts = givenTexts(
+const commitTexts = rowStatements(
   9,
   "c.log",
   (given) => `

@@ -9,9 +9,9 @@ import { packedMetrics } from "../../packed-metrics.js";
 import { storedCalls } from "../../provider-calls.js";
 import type { StoreContext } from "../../store-context.js";
 import { originalText, storedText } from "../../stored-text.js";
-import { givenRows, givenTexts } from "../given-rows.js";
 import { closingEntries, closingMessages, holdsResponses } from "../input/decisions.js";
 import { takeChangeNumber } from "../numbers.js";
+import { rowParameters, rowStatements } from "../row-parameters.js";
 import { reportText } from "../webhooks/report.js";
 import { checkDistinct, checkIsTurn, ordered, placed, withResponses, writtenRows } from "./commit-step.js";
 import { checkHeld, type Head, lockForChange, nowMs, requireHead, touched } from "./head.js";
@@ -32,7 +32,7 @@ export async function seal(store: StoreContext, owner: string, input: SealInput)
   const { conversationId, turnId, fence, stepId } = input;
   const rows = input.messages.map((message) => messageRow(message, conversationId, store.maxBytes));
   checkDistinct(rows);
-  const { form, total, values } = givenRows(rows);
+  const { form, total, values } = rowParameters(rows);
   const id = storedText(conversationId);
   const { reason } = input;
   const metrics = boundedJson(packedMetrics(input.metrics, { turnId, reason }), store.maxBytes);
@@ -83,7 +83,7 @@ function sealedData(data: Record<keyof TurnSealedData, string>): Record<keyof Tu
   return data;
 }
 
-const sealTexts = givenTexts(
+const sealTexts = rowStatements(
   11,
   "c.log",
   (given) => `

@@ -181,7 +181,7 @@ export const conversationCases: readonly TopicCase[] = [
       checkEqual(await found({ q: plans.slice(5) }), [], "by the end of an id");
       checkEqual(await found({ q: "100%_" }), [travel], "by characters that a pattern may mean something by");
       checkEqual(await found({ q: "%" }), [travel], "by one of them alone");
-      checkEqual(await found({ q: "nothing" }), [], "by what nobody has");
+      checkEqual(await found({ q: "nothing" }), [], "by what no conversation has");
       await s.start(plans);
       checkEqual(await found({ status: ["active"] }), [plans], "the active ones");
       checkEqual(await found({ status: ["idle"] }), [travel], "the idle ones");
@@ -213,7 +213,7 @@ export const conversationCases: readonly TopicCase[] = [
       checkEqual(idsOf(await forksOf(origin)), [second, first], "of the origin");
       checkEqual(idsOf(await forksOf(first)), [nested], "of a fork");
       checkEqual(idsOf(await forksOf(other)), [], "of one without");
-      checkEqual(idsOf(await forksOf("nobody")), [], "of one that is not there");
+      checkEqual(idsOf(await forksOf("unknown")), [], "of one that is not there");
       const page = await forksOf(origin, { limit: 1 });
       checkEqual(idsOf(page), [second], "the first page");
       checkEqual(

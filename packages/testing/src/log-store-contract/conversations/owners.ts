@@ -182,7 +182,7 @@ export const ownerCases: readonly TopicCase[] = [
   ),
   ...Object.entries(makers).map(
     ([method, make]): TopicCase => ({
-      name: `${method} makes a conversation with an id of another owner as with one that nobody has used`,
+      name: `${method} makes a conversation with an id of another owner as with an unused one`,
       async run(s) {
         const { conversationId: taken } = await s.turn();
         const stranger = s.root.forOwner(`stranger-${uniqueId()}`);

@@ -43,7 +43,7 @@ export const removalCases: readonly TopicCase[] = [
     },
   },
   {
-    name: "a removed conversation's running turn can write nothing more, and is nobody's to claim",
+    name: "a removed conversation's running turn can write nothing more, and cannot be claimed",
     async run(s) {
       const turn = await s.start(uniqueId(), { node: `never-${uniqueId()}` });
       const id = turn.conversationId;
@@ -74,7 +74,7 @@ export const removalCases: readonly TopicCase[] = [
       const whole = ["shared", "Answer to shared", "quokka", "Answer to quokka"];
       checkEqual(await s.texts(late), whole, "the other");
       checkEqual((await s.store.metrics(late)).length, 2, "its metrics");
-      checkEqual(await s.found("numbat"), [], "what nobody shares");
+      checkEqual(await s.found("numbat"), [], "what no fork shares");
       const within = await s.found("quokka", { conversationId: late });
       checkEqual(within.length > 0, true, "what a fork shares is found in it");
       await s.turn(late, "more");

@@ -146,7 +146,7 @@ export const referenceCases: readonly TopicCase[] = [
       await s.store.remove(one, { cascade: false });
       check(await isKept(s, file), "the other one keeps them");
       await s.store.remove(other, { cascade: false });
-      check(!(await isKept(s, file)), "nobody keeps them");
+      check(!(await isKept(s, file)), "they are not kept");
     },
   },
   {

@@ -171,7 +171,7 @@ export const uploadCases: readonly TopicCase[] = [
     },
   },
   {
-    name: "an upload that nobody sends expires, and its bytes are collected",
+    name: "an upload that is not sent expires, and its bytes are collected",
     async run(s) {
       const kept = await upload(s.store, freshBytes(5));
       const brief = await upload(s.store, freshBytes(pieceBytes + 5), { unsentMs: 20 });

@@ -66,7 +66,7 @@ export const engineCases: readonly TopicCase[] = [
     },
   },
   {
-    name: "nobody appends beside a running turn",
+    name: "nothing is appended beside a running turn",
     async run(s) {
       const turn = await s.start();
       const id = turn.conversationId;

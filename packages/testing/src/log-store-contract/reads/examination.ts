@@ -90,7 +90,7 @@ export const examinationCases: readonly TopicCase[] = [
     },
   },
   {
-    name: "a call of a sealed turn that nobody answered is a warning",
+    name: "a call of a sealed turn without an answer is a warning",
     async run(s) {
       const turn = await s.start();
       await s.seal(turn, [callingMessage(turn.conversationId, "call")]);

@@ -185,7 +185,7 @@ export const searchCases: readonly TopicCase[] = [
       await s.store.remove(early, { cascade: false });
       checkEqual(await found(), of(3, [1, 2, 3, 4]), "without the nearest, the next one shows it");
       await s.store.remove(last, { cascade: false });
-      await twice(s, async (when) => checkEqual(await found(), [], `what nobody shows, ${when}`));
+      await twice(s, async (when) => checkEqual(await found(), [], `what no conversation shows, ${when}`));
     },
   },
   {

@@ -187,7 +187,7 @@ export const admissionCases: readonly TopicCase[] = [
     },
   },
   {
-    name: "a full queue refuses and leaves nothing behind, until there is room again",
+    name: "a full queue refuses and leaves nothing behind, until an entry is removed",
     async run(s) {
       const turn = await s.start();
       const id = turn.conversationId;
@@ -198,7 +198,7 @@ export const admissionCases: readonly TopicCase[] = [
       checkEqual(await s.store.findReceipt(id, messageId), null, "its receipt");
       checkEqual(await s.send(id, { messageId: first }), { kind: "known", outcome: "queued" }, "a known one");
       await s.store.queue(id, { op: "remove", id: first });
-      checkEqual((await s.send(id, { messageId, queueLength: 2 })).kind, "queued", "with room again");
+      checkEqual((await s.send(id, { messageId, queueLength: 2 })).kind, "queued", "below the limit again");
     },
   },
   {

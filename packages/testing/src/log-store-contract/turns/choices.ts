@@ -101,7 +101,7 @@ export const choiceCases: readonly TopicCase[] = [
     },
   },
   {
-    name: "conversations of an origin that nobody uses are found and removed, and no others",
+    name: "unused conversations of an origin are found and removed, and no others",
     async run(s) {
       const prefix = `${uniqueId()}.`;
       const settings = { metadata: { parley: { origin: "responses" } } };

@@ -14,7 +14,7 @@ import { ask, inputsIn, requestOf, respond, waiting } from "../waiting-turn.js";
 /** Cases of turns that wait: requests that end without an answer, and other work of the conversation meanwhile. */
 export const inputEndingCases: readonly TopicCase[] = [
   {
-    name: "a request that nobody answers in time is denied, and its turn can be claimed",
+    name: "a request that is not answered in time is denied, and its turn can be claimed",
     async run(s) {
       const turn = await waiting(s, [{ expiresMs: 1_000 }, {}]);
       await s.root.expireInputs(10);

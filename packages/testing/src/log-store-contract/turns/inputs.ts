@@ -15,7 +15,7 @@ import { ask, inputsIn, requestOf, respond, responseTo, waiting } from "../waiti
 /** Cases of turns that wait: requests and responses. */
 export const inputCases: readonly TopicCase[] = [
   {
-    name: "a turn that waits is open and held by nobody: no node claims it, and no look finds news",
+    name: "a turn that waits is open and held by no node: none claims it, and no look finds news",
     async run(s) {
       const turn = await waiting(s, [{}, { kind: "question", schema: { type: "string" }, reason: "Which?" }]);
       const id = turn.conversationId;

@@ -126,7 +126,7 @@ export const leaseCases: readonly TopicCase[] = [
     },
   },
   {
-    name: "a retired node's leases can be claimed at once; what nobody claimed is its own again with a heartbeat",
+    name: "a retired node's leases can be claimed at once; those not claimed are its own again with a heartbeat",
     async run(s) {
       const node = await s.otherNode();
       const turn = await s.start(uniqueId(), { node });

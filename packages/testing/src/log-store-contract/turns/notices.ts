@@ -76,10 +76,10 @@ export const noticeCases: readonly TopicCase[] = [
       const owners = [
         { owner: s.owner, since },
         { owner: stranger, since: await mark(strangers) },
-        { owner: `nobody-${s.owner}`, since },
+        { owner: `unknown-${s.owner}`, since },
       ];
       const none = { owners: [], conversations: [] };
-      checkEqual(await s.root.news(none), none, "of nobody");
+      checkEqual(await s.root.news(none), none, "of no owner");
       checkEqual(await s.root.news({ owners, conversations: [] }), none, "while nothing happens");
       await s.otherStore.set(renamed, { title: "other" });
       checkEqual(

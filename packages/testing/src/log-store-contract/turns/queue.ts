@@ -38,10 +38,10 @@ export const queueCases: readonly TopicCase[] = [
         checkEqual(entries, (await s.store.queue(id, { op: "list" })).entries, "the answer of an edit");
         return entries[0];
       };
-      const retold = await edit({ text: "New" });
-      checkEqual(retold?.message.content, [{ type: "text", text: "New" }, file], "text, files kept");
-      checkEqual([retold?.message.id, retold?.id], [sent.id, sent.id], "the ids");
-      checkEqual(retold?.choices, { model: "a/one", instructions: "Be brief" }, "the choices so far");
+      const edited = await edit({ text: "New" });
+      checkEqual(edited?.message.content, [{ type: "text", text: "New" }, file], "text, files kept");
+      checkEqual([edited?.message.id, edited?.id], [sent.id, sent.id], "the ids");
+      checkEqual(edited?.choices, { model: "a/one", instructions: "Be brief" }, "the choices so far");
       checkEqual((await edit({ mode: "queue" }))?.mode, "queue", "the mode");
       const chosen = await edit({ model: null, reasoningEffort: "low" });
       checkEqual(chosen?.choices, { instructions: "Be brief", reasoningEffort: "low" }, "new choices");

@@ -2,7 +2,7 @@ import { check, checkEqual } from "../../contract-case.js";
 import { type Scenario, type TopicCase, uniqueId } from "../scenario.js";
 import { claimMine, claimOne, deliverAll, endpoint, keepMs, reported } from "./endpoint.js";
 
-/** Adds an endpoint for seals, and runs so many turns in one conversation. */
+/** Adds an endpoint for seals, and runs a number of turns in one conversation. */
 async function turnsFor(s: Scenario, count: number): Promise<{ webhookId: string; conversationId: string }> {
   const webhookId = await endpoint(s, { events: ["turn.sealed"] });
   const conversationId = uniqueId();

@@ -12,7 +12,7 @@ async function types(s: Scenario, webhookId: string): Promise<string[]> {
 /** Cases of events: written with what they report, once, for every endpoint that subscribes to them. */
 export const reportCases: readonly TopicCase[] = [
   {
-    name: "nothing is reported for an owner without an endpoint, or of types that nobody asks for",
+    name: "nothing is reported for an owner without an endpoint, or of types that no endpoint asks for",
     async run(s) {
       const { conversationId } = await s.turn();
       const id = await endpoint(s, { events: ["input.requested"] });

@@ -61,7 +61,7 @@ export function addRunningInputs(db: MemoryDatabase, owner: string, input: AddIn
   const log = logOf(db, owner, conversationId);
   const active = heldLease(log, turnId, fence);
   if (active.waitingSince !== undefined) throw staleFence(log, turnId);
-  if (!log.turnsById.has(turnId)) throw new ParleyError("invalid_request", "A compaction asks nobody");
+  if (!log.turnsById.has(turnId)) throw new ParleyError("invalid_request", "A compaction makes no requests");
   addInputs(db, log, turnId, input.inputs);
   touch(db, log);
 }

@@ -96,7 +96,7 @@ export const modelCases: RuntimeTopicCase[] = [
         "found in one",
       );
       checkEqual(
-        await world.refusal(node.me.search({ q: "otters", conversationId: "nobody" }), "in an unknown one"),
+        await world.refusal(node.me.search({ q: "otters", conversationId: "unknown" }), "in an unknown one"),
         "conversation_not_found",
         "the code",
       );

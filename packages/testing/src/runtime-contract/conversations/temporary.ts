@@ -59,7 +59,7 @@ export const temporaryCases: RuntimeTopicCase[] = [
     },
   },
   {
-    name: "one that nobody uses is deleted by every node and for every watcher; its usage stays",
+    name: "one that is unused is deleted by every node and for every watcher; its usage stays",
     async run(world) {
       const node = await world.node({ script: always(text("Hello."), usage(30, 3)) });
       const { conversationId } = (await world.turn(node, "Hi", { temporary: true })).receipt;

@@ -227,11 +227,11 @@ export const limitCases: RuntimeTopicCase[] = [
     name: "a provider without content fails the turn with timeout, and a later one keeps what came",
     async run(world) {
       const limits = { firstContentMs: 400, betweenContentMs: 300 };
-      const pings: ScriptAction = async (stage) => {
+      const pings: ScriptAction = async (context) => {
         for (;;) {
-          await stage.emit({ type: "usage", usage: { inputTokens: 1, outputTokens: 0 } });
-          await stage.emit({ type: "reasoning-delta", textDelta: "" });
-          await delay(50)(stage);
+          await context.emit({ type: "usage", usage: { inputTokens: 1, outputTokens: 0 } });
+          await context.emit({ type: "reasoning-delta", textDelta: "" });
+          await delay(50)(context);
         }
       };
       const silences: { script: Script; limit: string; kept: string[] }[] = [

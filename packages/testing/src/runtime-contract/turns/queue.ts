@@ -249,7 +249,7 @@ export const queueCases: RuntimeTopicCase[] = [
       for (const change of late) {
         checkEqual(await world.refusal(change(), "a change after delivery"), "message_conflict", "the code");
       }
-      const unknown = queue.edit(conversationId, "nobody", { text: "x" });
+      const unknown = queue.edit(conversationId, "unknown", { text: "x" });
       checkEqual(await world.refusal(unknown, "a message that never waited"), "invalid_request", "the code");
       const empty = queue.edit(conversationId, a, { text: " " });
       checkEqual(await world.refusal(empty, "an empty text"), "invalid_request", "the code");

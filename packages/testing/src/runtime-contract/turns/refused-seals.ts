@@ -19,7 +19,7 @@ function bound(node: TestNode): void {
   }
 }
 
-/** Makes the store refuse the next so many seals of the node permanently. */
+/** Makes the store refuse a number of the node's next seals permanently. */
 function refuseSeals(node: TestNode, times: number): void {
   let left = times;
   node.faults.refuse("seal", () => {

@@ -14,7 +14,7 @@ function booking(answers: ToolAnswer[], more: Partial<Tool<never>> = {}): Tool<n
   return {
     name: "book",
     async execute(_input, { ask }) {
-      if (ask === undefined) throw new TypeError("Nobody can be asked");
+      if (ask === undefined) throw new TypeError("Questions are not available");
       const answer = await ask({ message: "Which seat?", schema: seat });
       answers.push(answer);
       return answer.status === "answered" ? `booked ${answer.value}` : answer.status;
@@ -90,7 +90,7 @@ export const toolQuestionCases: RuntimeTopicCase[] = [
     },
   },
   {
-    name: "a question that is declined, or that nobody answers in the tool's time, says so to the tool",
+    name: "a question that is declined, or not answered in the tool's time, says so to the tool",
     async run(world) {
       const answers: ToolAnswer[] = [];
       const timeoutMs = world.isTimeReal ? 300 : 30_000;

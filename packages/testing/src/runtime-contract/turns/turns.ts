@@ -30,7 +30,7 @@ export const adder = {
 /** Cases of a turn's events, which agree with its log and its metrics. */
 export const turnCases: RuntimeTopicCase[] = [
   {
-    name: "figures and metadata of a provider that nobody can count with or keep do not cost its answer",
+    name: "figures and metadata of a provider that cannot be counted or kept do not cost its answer",
     async run(world) {
       const test = { n: 10n as unknown as number };
       const said = { type: "text" as const, text: "Whole.", providerMetadata: { test } };

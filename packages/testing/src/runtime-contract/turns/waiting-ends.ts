@@ -10,7 +10,7 @@ const asks: ScriptEntry[] = [toolCall("pay", { amount: 3 })];
 /** Cases of waiting that ends without an answer. */
 export const waitingEndCases: RuntimeTopicCase[] = [
   {
-    name: "a request that nobody answers in time is denied, and the turn continues",
+    name: "a request that is not answered in time is denied, and the turn continues",
     async run(world) {
       const ran: string[] = [];
       const expiresMs = world.isTimeReal ? 300 : 60_000;
@@ -23,7 +23,7 @@ export const waitingEndCases: RuntimeTopicCase[] = [
       checkEqual(only(follow.events, "input-response").input.via, "expiry", "who decided");
       checkEqual(
         only(follow.events, "tool-result").content,
-        "Nobody approved this call in time. It was not run.",
+        "This call was not approved in time. It was not run.",
         "the result",
       );
       checkEqual(
@@ -81,7 +81,7 @@ export const waitingEndCases: RuntimeTopicCase[] = [
           [
             "system: The call of pay waits for approval",
             "system: The request for pay was not answered before the turn was stopped",
-            "tool: [failed: Nobody approved this call before the turn was stopped. It was not run.]",
+            "tool: [failed: This call was not approved before the turn was stopped. It was not run.]",
           ],
           "the log",
         );

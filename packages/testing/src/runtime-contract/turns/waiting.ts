@@ -130,7 +130,7 @@ export const waitingCases: RuntimeTopicCase[] = [
         tools: [payment(ran)],
       });
       const { conversationId, turnId, follow, pending } = await waits(world, node);
-      checkEqual(pending.length, 2, "a call with invalid arguments asks nobody");
+      checkEqual(pending.length, 2, "a call with invalid arguments needs no decision");
       const [first, second] = pending;
       check(first !== undefined && second !== undefined, "two requests");
       await node.me.input.respond(conversationId, first.requestId, { decision: "deny", note: "not now" });
@@ -245,7 +245,7 @@ export const waitingCases: RuntimeTopicCase[] = [
     },
   },
   {
-    name: "calls that need nobody run meanwhile, and one that is decided while they do starts at once",
+    name: "calls that need no decision run meanwhile, and one that is decided while they run starts at once",
     async run(world) {
       for (const withOther of [false, true]) {
         const ran: string[] = [];

@@ -118,7 +118,7 @@ function checkOrder(messages: readonly unknown[], say: Say): void {
       if (role === "system" && index > 0) say(`${at}: a system message must be first`);
       if (role === "user" && previous === "user") say(`${at}: the user speaks twice`);
       if (role === "assistant" && (previous === "assistant" || previous === "" || previous === "system")) {
-        say(`${at}: nobody has spoken to the assistant`);
+        say(`${at}: no message of the user precedes the assistant's`);
       }
       const calls = Array.isArray(message.tool_calls) ? message.tool_calls : [];
       for (const call of calls) {

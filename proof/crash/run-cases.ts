@@ -1,21 +1,21 @@
 import { Random } from "../../test/kill/random.js";
 import { Cluster, type ClusterStore } from "./cluster.js";
-import { type Outcome, play, type Trouble } from "./play.js";
+import { type Fault, type Outcome, runCase } from "./run-case.js";
 import type { Scenario } from "./scenario.js";
 import type { Slots } from "./slots.js";
 import type { Tally } from "./tally.js";
 
-/** One case: the scenario, and its trouble. */
+/** One case: the scenario, and its fault. */
 export interface Case {
-  /** Moment of the strike, for the table. */
+  /** Moment of the fault, for the table. */
   readonly at: string;
-  readonly trouble: Trouble;
+  readonly fault: Fault;
   readonly conversations?: number;
-  /** Scenario to play; the usual conversation by default. */
+  /** Scenario to run; the usual conversation by default. */
   readonly scenario?: Scenario;
 }
 
-/** An environment in which cases are played. */
+/** An environment in which cases run. */
 export interface Environment {
   readonly name: string;
   /** A prefix for ids and names of nodes. */
@@ -24,21 +24,21 @@ export interface Environment {
 }
 
 /**
- * Plays cases one after the other on a cluster whose log grows: each case finds what the previous one left behind. A
- * case that fails ends its cluster. Several lanes may share one list of cases.
+ * Runs cases one after the other on a cluster whose log grows: each case finds what the previous one left behind. A
+ * case that fails ends its cluster. Several workers may share one list of cases.
  */
-export async function playInLanes(
+export async function runCases(
   environment: Environment,
   cases: readonly Case[],
-  options: { readonly lanes: number; readonly seed: number; readonly tally: Tally; readonly slots: Slots },
+  options: { readonly workers: number; readonly seed: number; readonly tally: Tally; readonly slots: Slots },
 ): Promise<void> {
   const waiting = [...cases.entries()];
-  const lane = async (number: number) => {
+  const worker = async (number: number) => {
     let cluster: Cluster | undefined;
     let made = 0;
     try {
       for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-        const [index, { at, trouble, conversations = 1, scenario }] = next;
+        const [index, { at, fault, conversations = 1, scenario }] = next;
         const seed = options.seed * 1_000_003 + index;
         let outcome: Outcome | undefined;
         try {
@@ -48,7 +48,7 @@ export async function playInLanes(
           cluster = current;
           const id = `${name}.${index + 1}`;
           outcome = await options.slots.use(() =>
-            play(current, trouble, {
+            runCase(current, fault, {
               id,
               seed,
               conversations,
@@ -57,7 +57,7 @@ export async function playInLanes(
           );
           options.tally.add(environment.name, at, outcome);
         } catch (error) {
-          options.tally.addStuck(environment.name, at, trouble.name, error);
+          options.tally.addStuck(environment.name, at, fault.name, error);
         }
         if (outcome === undefined || outcome.findings.length > 0) {
           await cluster?.end();
@@ -68,5 +68,5 @@ export async function playInLanes(
       await cluster?.end();
     }
   };
-  await Promise.all(Array.from({ length: options.lanes }, (_, index) => lane(index + 1)));
+  await Promise.all(Array.from({ length: options.workers }, (_, index) => worker(index + 1)));
 }

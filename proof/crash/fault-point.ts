@@ -1,7 +1,7 @@
 import type { KillPlan } from "../../test/kill/running-node.js";
 
-/** Moment when a node is struck. */
-export type Strike =
+/** Moment at which a fault is injected into a node. */
+export type FaultPoint =
   /**
    * At a frame for the followers of the conversation, counted from 1: before any byte of it is sent, or right after.
    */
@@ -13,18 +13,18 @@ export type Strike =
   /** This long after the scenario began. */
   | { readonly how: "moment"; readonly ms: number };
 
-/** Returns the name of a strike for reports. */
-export function nameOf(strike: Strike): string {
-  switch (strike.how) {
+/** Returns the name of a fault point for reports. */
+export function nameOf(faultPoint: FaultPoint): string {
+  switch (faultPoint.how) {
     case "frame":
-      return `${strike.when} frame ${strike.nth}`;
+      return `${faultPoint.when} frame ${faultPoint.nth}`;
     case "store": {
-      const { method, when, nth = 1 } = strike.point;
+      const { method, when, nth = 1 } = faultPoint.point;
       return `${when} ${method} ${nth}`;
     }
     case "acknowledgement":
-      return `at acknowledgement ${strike.nth}`;
+      return `at acknowledgement ${faultPoint.nth}`;
     case "moment":
-      return `after ${strike.ms} ms`;
+      return `after ${faultPoint.ms} ms`;
   }
 }

@@ -1,6 +1,6 @@
 import type { TurnState } from "@parley/client";
 import { describe, expect, it } from "vitest";
-import { forkPoint } from "./conversation-orders.js";
+import { forkPoint } from "./conversation-commands.js";
 
 const turn = (turnId: string, status: TurnState["status"], lastSeq?: number): TurnState => ({
   turnId,

@@ -6,10 +6,10 @@ import { type MessageRow, rowLists, rowsById } from "../message-row.js";
 export type RowForm = "row" | "rows";
 
 /**
- * Converts rows to the parameters of a statement of `givenTexts`. A single row needs no list to be written, read and
+ * Converts rows to the parameters of a statement of `rowStatements`. A single row needs no list to be written, read and
  * unnested, and a third fewer steps in the plan, which the server sets up for each call.
  */
-export function givenRows(rows: readonly MessageRow[]): {
+export function rowParameters(rows: readonly MessageRow[]): {
   form: RowForm;
   /** Number of seqs that they take. */
   total: number;
@@ -26,11 +26,11 @@ export function givenRows(rows: readonly MessageRow[]): {
   };
 }
 
-/** Pieces of a statement that writes given rows. */
-interface Given {
+/** Clauses of a statement that writes the rows of its parameters. */
+interface RowClauses {
   /** Selects those of the rows that are in the log already. */
   readonly present: string;
-  /** Selects rows of any log that have the id of a given one. */
+  /** Selects rows of any log that have the id of one of them. */
   readonly used: string;
   /** Writes the rows for one row of `from`, which has the log, the ordinal of the turn and the first seq. */
   insert(from: string): string;
@@ -40,10 +40,10 @@ interface Given {
  * Returns a statement in both forms. Its rows are the parameters from `first` on; `log` names the log, `step` is the
  * mark of the step and `total` the number of seqs that the rows take.
  */
-export function givenTexts(
+export function rowStatements(
   first: number,
   log: string,
-  text: (given: Given) => string,
+  text: (clauses: RowClauses) => string,
   { step, total } = { step: "$5", total: "$6" },
 ): Record<RowForm, string> {
   const at = (place: number) => `$${first + place}`;

@@ -18,7 +18,7 @@ import { Uploader } from "./uploader.js";
 type Way = "chat" | "page" | "queue" | "steer" | "fork";
 
 /** A setting that was sent: the last acknowledged one counts. */
-export interface ToldSetting {
+export interface SentSetting {
   readonly conversationId: string;
   readonly name: "title" | "reasoning-effort" | "pinned" | "temporary";
   readonly value: string | boolean;
@@ -34,10 +34,10 @@ export interface SentAttempt {
  * A client with one conversation, over HTTP and a socket, of nodes that may die or sleep at any moment. It repeats
  * requests, with the same ids, until it is answered, and records everything it receives in its book.
  */
-export class Talker {
+export class ScenarioClient {
   readonly book = new Book();
   readonly conversationId: string;
-  readonly settings = new Map<string, ToldSetting>();
+  readonly settings = new Map<string, SentSetting>();
   readonly uploader: Uploader;
   /** The hashes of the files of messages that were acknowledged, by message. */
   readonly attached = new Map<string, readonly string[]>();

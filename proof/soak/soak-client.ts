@@ -19,7 +19,7 @@ const actsPerConversation = 20;
 const settleMs = 20;
 
 /** A client that does a bit of everything, one thing after the other, in conversations of its own. */
-export class Talker {
+export class SoakClient {
   /** Number of times each act was done. */
   readonly acts = new Map<string, number>();
   /** Failures, in words. */
@@ -55,7 +55,7 @@ export class Talker {
   async talk(isOver: () => boolean): Promise<void> {
     while (!isOver()) {
       if (this.#actsHere === 0) await this.#begin();
-      const [name, act] = this.#random.pick(this.#repertoire);
+      const [name, act] = this.#random.pick(this.#actions);
       await this.#perform(name, act);
       this.#actsHere += 1;
       if (this.#actsHere > actsPerConversation) await this.#perform("delete", () => this.#delete());
@@ -71,7 +71,7 @@ export class Talker {
     this.#agent.destroy();
   }
 
-  readonly #repertoire: readonly (readonly [string, () => Promise<void>])[] = [
+  readonly #actions: readonly (readonly [string, () => Promise<void>])[] = [
     ["chat", () => this.#chat("quick")],
     ["chat with tools", () => this.#chat("tools")],
     ["send by socket", () => this.#sendBySocket("quick")],
@@ -264,7 +264,7 @@ export class Talker {
     await this.#client.request("POST /conversations/:id/close", { params });
     await this.#client.request("POST /conversations/:id/open", { params });
     await this.#client
-      .request("GET /conversations/:id/meta", { params: { id: "nobody-has-this" } })
+      .request("GET /conversations/:id/meta", { params: { id: "unknown" } })
       .catch(ignoreMissing);
   }
 

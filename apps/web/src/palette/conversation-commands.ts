@@ -19,7 +19,7 @@ export function forkPoint(state: Pick<ConversationState, "turns">): number | und
 
 /** Makes a fork and opens it. */
 export function forkConversation(client: ParleyClient, id: string, atSeq: number): Promise<void> {
-  return tell("Not forked", async () => {
+  return reportingFailure("Not forked", async () => {
     const { conversation } = await client.request("POST /conversations/:id/fork", {
       params: { id },
       body: { atSeq, id: newId() },
@@ -39,7 +39,7 @@ export function chooseModel(
   id: string | undefined,
   model: string | null,
 ): Promise<void> {
-  return tell("The model was not changed", async () => {
+  return reportingFailure("The model was not changed", async () => {
     let inUse = model ?? undefined;
     if (id === undefined) useNewSettings.setState({ model });
     else {
@@ -56,7 +56,7 @@ export function chooseEffort(
   id: string | undefined,
   reasoningEffort: ReasoningEffort | null,
 ): Promise<void> {
-  return tell("The effort was not changed", async () => {
+  return reportingFailure("The effort was not changed", async () => {
     if (id === undefined) useNewSettings.setState({ reasoningEffort });
     else {
       await client.request("PUT /conversations/:id/reasoning-effort", {
@@ -74,15 +74,15 @@ export function exportAs(
   conversation: { readonly id: string; readonly title?: string | undefined },
   format: ExportFormat,
 ): Promise<void> {
-  return tell("Not exported", () => saveConversation(client, conversation, format));
+  return reportingFailure("Not exported", () => saveConversation(client, conversation, format));
 }
 
 /**
- * Runs an order from the palette and reports a failure in a note: the palette is closed by then, and no caller waits.
+ * Runs a command from the palette and reports a failure in a note: the palette is closed by then, and no caller waits.
  */
-async function tell(failure: string, order: () => Promise<void>): Promise<void> {
+async function reportingFailure(failure: string, command: () => Promise<void>): Promise<void> {
   try {
-    await order();
+    await command();
   } catch (error) {
     reportFailure(failure, error);
   }

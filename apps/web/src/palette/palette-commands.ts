@@ -2,16 +2,16 @@ import type { ConversationState, ParleyClient } from "@parley/client";
 import type { Command } from "../app/commands/commands.js";
 import { showOverlay } from "../app/layout/layout-store.js";
 import { undoCompaction } from "../compaction/undo-compaction.js";
-import { exportAs, forkConversation, forkPoint } from "./conversation-orders.js";
+import { exportAs, forkConversation, forkPoint } from "./conversation-commands.js";
 
 /** A command that only the palette offers. */
-export interface PaletteOrder extends Command {
+export interface PaletteCommand extends Command {
   /** It opens a further list instead of running something. */
   readonly leadsTo?: "model" | "effort";
 }
 
-/** Subject of the orders. */
-export interface OrderSubject {
+/** Subject of the commands. */
+export interface CommandSubject {
   readonly client: ParleyClient;
   /** Absent: no conversation is shown. */
   readonly conversationId: string | undefined;
@@ -21,7 +21,7 @@ export interface OrderSubject {
 }
 
 /** Choices for the next turn; also for a conversation that does not exist yet. */
-const choices: readonly PaletteOrder[] = [
+const choices: readonly PaletteCommand[] = [
   {
     id: "conversation.model",
     title: "Switch model",
@@ -39,19 +39,19 @@ const choices: readonly PaletteOrder[] = [
   },
 ];
 
-/** Returns the orders that make sense now. An order that cannot be run is not offered. */
-export function paletteOrders({
+/** Returns the commands that make sense now. A command that cannot be run is not offered. */
+export function paletteCommands({
   client,
   conversationId,
   state,
   hasEffort,
-}: OrderSubject): readonly PaletteOrder[] {
+}: CommandSubject): readonly PaletteCommand[] {
   const offered = choices.filter(({ leadsTo }) => hasEffort || leadsTo !== "effort");
   if (conversationId === undefined) return offered;
   if (state?.phase !== "ready") return [];
   const conversation = { id: conversationId, title: state.meta?.title };
   const atSeq = forkPoint(state);
-  const orders: PaletteOrder[] = [
+  const commands: PaletteCommand[] = [
     ...offered,
     {
       id: "conversation.compact",
@@ -62,7 +62,7 @@ export function paletteOrders({
     },
   ];
   if (state.meta?.compactedFrom !== undefined) {
-    orders.push({
+    commands.push({
       id: "conversation.undo-compaction",
       title: "Undo the last compaction",
       group: "Conversation",
@@ -70,7 +70,7 @@ export function paletteOrders({
     });
   }
   if (atSeq !== undefined) {
-    orders.push({
+    commands.push({
       id: "conversation.fork",
       title: "Fork from here",
       group: "Conversation",
@@ -79,7 +79,7 @@ export function paletteOrders({
     });
   }
   for (const format of ["markdown", "jsonl"] as const) {
-    orders.push({
+    commands.push({
       id: `conversation.export-${format}`,
       title: format === "markdown" ? "Export as Markdown" : "Export as JSONL",
       group: "Conversation",
@@ -87,5 +87,5 @@ export function paletteOrders({
       run: () => void exportAs(client, conversation, format),
     });
   }
-  return orders;
+  return commands;
 }

@@ -1,7 +1,7 @@
 import type { Clock } from "@parley/core";
 
 /** Calls all listeners at an interval, with one timer for all, and none while there is no listener. */
-export class Beat {
+export class IntervalTimer {
   readonly #clock: Clock;
   readonly #everyMs: number;
   readonly #listeners = new Set<() => void>();

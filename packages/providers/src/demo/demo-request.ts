@@ -1,7 +1,7 @@
 import type { ProviderCallParams, ProviderMessage } from "@parley/core/ports";
 
 /** The parts of a request that the demo model's answer depends on. */
-export interface Scene {
+export interface DemoRequest {
   /** The user's newest message. */
   readonly asked: string;
   /** The files attached to this message, as the request names them. */
@@ -18,8 +18,8 @@ export interface Scene {
   readonly purpose: string | undefined;
 }
 
-/** Reads the scene from a request. */
-export function readScene(params: ProviderCallParams): Scene {
+/** Reads the demo model's view of a request. */
+export function readDemoRequest(params: ProviderCallParams): DemoRequest {
   const { messages } = params;
   // A turn starts after the last answer without calls: after a call, only its results and steering follow.
   const answered = messages.findLastIndex((message) => message.role === "assistant" && !hasCall(message));

@@ -9,7 +9,7 @@ import { checkFiles } from "./check-files.js";
 import type { Cluster, Recovery } from "./cluster.js";
 import { HttpLog, lookAgain } from "./http-log.js";
 import { converse, type Scenario } from "./scenario.js";
-import { Talker } from "./talker.js";
+import { ScenarioClient } from "./scenario-client.js";
 
 /** Time that it may take until all clients have received everything, once nothing runs any more. */
 const patienceMs = 60_000;
@@ -17,8 +17,12 @@ const patienceMs = 60_000;
 const cursorsTried = 8;
 const receiptsTried = 3;
 
-/** Outcome of the turns that were open at the strike. */
-export type TurnFate = "went on to its end" | "ended as interrupted" | "was stopped" | "ended with an error";
+/** Ending of a turn that was open when the fault happened. */
+export type TurnEnding =
+  | "went on to its end"
+  | "ended as interrupted"
+  | "was stopped"
+  | "ended with an error";
 
 /** Result of a case. */
 export interface Outcome {
@@ -28,33 +32,33 @@ export interface Outcome {
   readonly cursorsTried: number;
   /** Number of acknowledged facts that were looked up. */
   readonly facts: number;
-  readonly fates: readonly TurnFate[];
+  readonly turnEndings: readonly TurnEnding[];
   readonly kills: number;
   /** True if the planned moment was reached; else it happened at the end. */
   readonly isReached: boolean;
 }
 
 /** Fault that is injected into the nodes while clients talk. */
-export interface Trouble {
+export interface Fault {
   readonly name: string;
   /** Number of nodes. */
   readonly nodes: 1 | 2;
   /** Resolves when it has happened, and all turns are held by live nodes again. */
-  happen(context: TroubleContext): Promise<void>;
+  inject(context: FaultContext): Promise<void>;
 }
 
-/** Context of a trouble. */
-export interface TroubleContext {
+/** Context of a fault. */
+export interface FaultContext {
   readonly cluster: Cluster;
   /** The node that the clients use first. */
   readonly victim: RunningNode;
-  readonly talkers: readonly Talker[];
+  readonly clients: readonly ScenarioClient[];
   /** Lets the clients start. */
   begin(): void;
-  /** Resolves when the clients are done; the trouble has to happen anyway. */
-  readonly played: Promise<unknown>;
+  /** Resolves when the clients are done; the fault has to happen anyway. */
+  readonly scenarioDone: Promise<unknown>;
   /** Records the open turns, and counts a kill. */
-  struck(): void;
+  recordFault(): void;
   /** Records that the scenario took another way, and that it happens at its end. */
   unreached(): void;
   /** Waits until these nodes hold nothing any more, and records how long it took. */
@@ -62,11 +66,11 @@ export interface TroubleContext {
 }
 
 /**
- * Plays the scenario in one or more conversations, injects the trouble, and compares the log with the clients' books.
+ * Runs the scenario in one or more conversations, injects the fault, and compares the log with the records of the clients.
  */
-export async function play(
+export async function runCase(
   cluster: Cluster,
-  trouble: Trouble,
+  fault: Fault,
   options: {
     readonly id: string;
     readonly seed: number;
@@ -77,48 +81,48 @@ export async function play(
   const { nodes } = cluster;
   const { scenario = converse } = options;
   const random = new Random(options.seed);
-  const living = await nodes.atLeast(trouble.nodes);
+  const living = await nodes.atLeast(fault.nodes);
   const victim = random.pick(living);
   nodes.home = victim;
 
   const url = await cluster.url();
-  const talkers = Array.from(
+  const clients = Array.from(
     { length: options.conversations ?? 1 },
-    (_, index) => new Talker(nodes, url, `${options.id}.${index + 1}.`),
+    (_, index) => new ScenarioClient(nodes, url, `${options.id}.${index + 1}.`),
   );
   nodes.onReport = (report) => {
-    for (const { book } of talkers) book.report(report);
+    for (const { book } of clients) book.report(report);
   };
   const findings: Finding[] = [];
   const recoveries: Recovery[] = [];
   const openTurns = new Map<string, string>();
   let kills = 0;
   let isReached = true;
-  const conversations = () => talkers.flatMap((talker) => talker.conversationIds);
+  const conversations = () => clients.flatMap((client) => client.conversationIds);
   try {
-    await Promise.all(talkers.map((talker) => talker.begin()));
+    await Promise.all(clients.map((client) => client.begin()));
     let begin = () => {};
     const begun = new Promise<void>((resolve) => {
       begin = resolve;
     });
-    const played = Promise.all(
-      talkers.map(async (talker, index) => {
+    const scenarioDone = Promise.all(
+      clients.map(async (client, index) => {
         await begun;
         // Neighbors are elsewhere in the same scenario.
         await sleep(index * 150);
-        await scenario(talker);
+        await scenario(client);
       }),
     );
-    played.catch(() => {});
-    const context: TroubleContext = {
+    scenarioDone.catch(() => {});
+    const context: FaultContext = {
       cluster,
       victim,
-      talkers,
+      clients,
       begin,
-      played,
-      struck() {
+      scenarioDone,
+      recordFault() {
         kills += 1;
-        for (const { book } of talkers) {
+        for (const { book } of clients) {
           for (const { cursor, conversationId } of book.viewers) {
             const turnId = cursor.split("~")[1];
             if (turnId !== undefined) openTurns.set(turnId, conversationId);
@@ -136,33 +140,33 @@ export async function play(
         findings.push({ kind: "open", words: `a turn stayed with a dead node for ${Math.round(ms)} ms` });
       },
     };
-    await trouble.happen(context);
-    await played;
-    await nodes.atLeast(trouble.nodes);
-    await settle(cluster, talkers);
-    const examined = await examine(cluster, talkers, random);
+    await fault.inject(context);
+    await scenarioDone;
+    await nodes.atLeast(fault.nodes);
+    await settle(cluster, clients);
+    const examined = await examine(cluster, clients, random);
     findings.push(...examined.findings);
-    const fates = await fatesOf(cluster, openTurns);
+    const turnEndings = await turnEndingsOf(cluster, openTurns);
     return {
-      name: trouble.name,
+      name: fault.name,
       findings,
       recoveries,
-      facts: talkers.reduce((sum, talker) => sum + factsIn(talker), 0),
-      fates,
+      facts: clients.reduce((sum, client) => sum + factsIn(client), 0),
+      turnEndings,
       kills,
       isReached,
       cursorsTried: examined.cursorsTried,
     };
   } catch (error) {
     const words = error instanceof Error ? error.message : String(error);
-    throw new Error(`${words}\n${await situation(cluster, talkers)}`, { cause: error });
+    throw new Error(`${words}\n${await situation(cluster, clients)}`, { cause: error });
   } finally {
-    await Promise.all(talkers.map((talker) => talker.end()));
+    await Promise.all(clients.map((client) => client.end()));
   }
 }
 
 /** Describes the current state, for debugging a case that does not end. */
-async function situation(cluster: Cluster, talkers: readonly Talker[]): Promise<string> {
+async function situation(cluster: Cluster, clients: readonly ScenarioClient[]): Promise<string> {
   const lines: string[] = [];
   const { living } = cluster.nodes;
   for (const node of living) {
@@ -170,7 +174,7 @@ async function situation(cluster: Cluster, talkers: readonly Talker[]): Promise<
     lines.push(`${node.name}: ${JSON.stringify(status)}`);
     lines.push(...node.reports.slice(-6).map((report) => `  ${JSON.stringify(report)}`));
   }
-  for (const { conversationIds, followers } of talkers) {
+  for (const { conversationIds, followers } of clients) {
     for (const id of conversationIds) {
       const record = await Promise.race([living[0]?.record(id).catch(String), sleep(500, "no answer")]);
       lines.push(`${id}: ${JSON.stringify(record)}`);
@@ -186,11 +190,11 @@ async function situation(cluster: Cluster, talkers: readonly Talker[]): Promise<
 }
 
 /** Waits until nothing runs, nothing waits, and every follower has seen the end. */
-async function settle(cluster: Cluster, talkers: readonly Talker[]): Promise<void> {
+async function settle(cluster: Cluster, clients: readonly ScenarioClient[]): Promise<void> {
   const limitAt = performance.now() + patienceMs;
-  for (const talker of talkers) {
-    for (const id of talker.conversationIds) await talker.rest(id);
-    for (const { viewer } of talker.followers) {
+  for (const client of clients) {
+    for (const id of client.conversationIds) await client.rest(id);
+    for (const { viewer } of client.followers) {
       const { conversationId } = viewer;
       for (;;) {
         const record = await cluster.nodes.ask((node) => node.record(conversationId));
@@ -211,31 +215,31 @@ async function settle(cluster: Cluster, talkers: readonly Talker[]): Promise<voi
 /** Reads everything again, as a new client and as reconnecting clients, and compares. */
 async function examine(
   cluster: Cluster,
-  talkers: readonly Talker[],
+  clients: readonly ScenarioClient[],
   random: Random,
 ): Promise<{ readonly findings: Finding[]; readonly cursorsTried: number }> {
   const findings: Finding[] = [];
   let tried = 0;
-  for (const talker of talkers) {
-    for (const words of await talker.checkReceipts(receiptsTried)) findings.push({ kind: "lost", words });
-    for (const { messageId, removal } of talker.book.sent.values()) {
+  for (const client of clients) {
+    for (const words of await client.checkReceipts(receiptsTried)) findings.push({ kind: "lost", words });
+    for (const { messageId, removal } of client.book.sent.values()) {
       if (removal !== undefined) cluster.removed.add(messageId);
     }
-    for (const id of talker.conversationIds) {
+    for (const id of client.conversationIds) {
       const log = new HttpLog((await cluster.nodes.reach({ away: true })).url);
       try {
         const options = { cursors: cursorsTried };
-        const examined = await examineConversation(talker.book, log, id, random, options);
+        const examined = await examineConversation(client.book, log, id, random, options);
         findings.push(...examined.findings);
         tried += examined.cursorsTried;
-        if (id === talker.conversationId) findings.push(...(await talker.comparePage(await log.history(id))));
+        if (id === client.conversationId) findings.push(...(await client.comparePage(await log.history(id))));
       } finally {
         await log.close();
       }
     }
-    findings.push(...(await checkSettings(cluster, talker)));
+    findings.push(...(await checkSettings(cluster, client)));
   }
-  findings.push(...(await checkFiles(cluster, talkers)));
+  findings.push(...(await checkFiles(cluster, clients)));
   if (cluster.readTables !== undefined) {
     for (const words of await checkTables(cluster.readTables, cluster.removed))
       findings.push({ kind: kindOf(words), words });
@@ -243,9 +247,9 @@ async function examine(
   return { findings, cursorsTried: tried };
 }
 
-async function checkSettings(cluster: Cluster, talker: Talker): Promise<Finding[]> {
+async function checkSettings(cluster: Cluster, client: ScenarioClient): Promise<Finding[]> {
   const findings: Finding[] = [];
-  for (const { conversationId: id, name, value } of talker.settings.values()) {
+  for (const { conversationId: id, name, value } of client.settings.values()) {
     const { url } = await cluster.nodes.reach();
     const place = { url, patienceMs };
     const is = await call(place, `GET /conversations/:id/${name}`, { params: { id } });
@@ -260,7 +264,7 @@ async function checkSettings(cluster: Cluster, talker: Talker): Promise<Finding[
 }
 
 /** Counts the acknowledgements of a client. */
-function factsIn({ book, settings }: Talker): number {
+function factsIn({ book, settings }: ScenarioClient): number {
   const messages = [...book.sent.values()];
   const count = (isSo: (message: SentMessage) => boolean) => messages.filter(isSo).length;
   let chunks = 0;
@@ -287,13 +291,16 @@ function kindOf(words: string): Finding["kind"] {
   return words.startsWith("a receipt") ? "lost" : "open";
 }
 
-async function fatesOf(cluster: Cluster, openTurns: ReadonlyMap<string, string>): Promise<TurnFate[]> {
-  const fates: TurnFate[] = [];
+async function turnEndingsOf(
+  cluster: Cluster,
+  openTurns: ReadonlyMap<string, string>,
+): Promise<TurnEnding[]> {
+  const turnEndings: TurnEnding[] = [];
   for (const [turnId, id] of openTurns) {
     const { url } = await cluster.nodes.reach();
     const place = { url, patienceMs };
     const { reason } = await call(place, "GET /conversations/:id/turns/:turnId", { params: { id, turnId } });
-    fates.push(
+    turnEndings.push(
       reason === "interrupted"
         ? "ended as interrupted"
         : reason === "aborted"
@@ -303,5 +310,5 @@ async function fatesOf(cluster: Cluster, openTurns: ReadonlyMap<string, string>)
             : "went on to its end",
     );
   }
-  return fates;
+  return turnEndings;
 }

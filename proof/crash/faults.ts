@@ -1,34 +1,34 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { PostgresServer } from "../../test/harness/postgres-server.js";
-import type { Trouble, TroubleContext } from "./play.js";
-import { nameOf, type Strike } from "./strike.js";
+import { type FaultPoint, nameOf } from "./fault-point.js";
+import type { Fault, FaultContext } from "./run-case.js";
 
 /** Kills a node; the next one is started at once, and may be killed as well. */
 export function death(options: {
   readonly nodes: 1 | 2;
-  readonly strike: Strike;
+  readonly faultPoint: FaultPoint;
   /** Time after the start of the next node at which the node that takes over is killed as well. */
   readonly againMs?: number | undefined;
-}): Trouble {
-  const { nodes, strike, againMs } = options;
+}): Fault {
+  const { nodes, faultPoint, againMs } = options;
   return {
-    name: `killed ${nameOf(strike)}${againMs === undefined ? "" : `, and again ${againMs} ms later`}`,
+    name: `killed ${nameOf(faultPoint)}${againMs === undefined ? "" : `, and again ${againMs} ms later`}`,
     nodes,
-    async happen(context) {
+    async inject(context) {
       const { cluster, victim } = context;
-      await reach(context, strike, () => victim.signal("SIGKILL"));
+      await reach(context, faultPoint, () => victim.signal("SIGKILL"));
       await victim.gone;
-      context.struck();
+      context.recordFault();
       const other = cluster.nodes.living[0];
       const recovered = [context.recovered(performance.now(), [victim])];
       const replacement = cluster.nodes.start();
       if (againMs !== undefined) {
         // Of two nodes it is the one that takes over, of one its replacement.
-        const heir = other ?? (await replacement);
+        const successor = other ?? (await replacement);
         await sleep(againMs);
-        await heir.kill();
-        context.struck();
-        recovered.push(context.recovered(performance.now(), [heir]));
+        await successor.kill();
+        context.recordFault();
+        recovered.push(context.recovered(performance.now(), [successor]));
         if (other === undefined) await cluster.nodes.start();
       }
       await Promise.all([replacement, ...recovered]);
@@ -37,15 +37,15 @@ export function death(options: {
 }
 
 /** Suspends a node for longer than its lease lasts; it wakes up when others have continued without it. */
-export function sleepOfANode(options: { readonly strike: Strike; readonly extraMs: number }): Trouble {
-  const { strike, extraMs } = options;
+export function suspension(options: { readonly faultPoint: FaultPoint; readonly extraMs: number }): Fault {
+  const { faultPoint, extraMs } = options;
   return {
-    name: `asleep ${nameOf(strike)}`,
+    name: `asleep ${nameOf(faultPoint)}`,
     nodes: 2,
-    async happen(context) {
+    async inject(context) {
       const { cluster, victim } = context;
-      await reach(context, strike, () => victim.signal("SIGSTOP"), "SIGSTOP");
-      context.struck();
+      await reach(context, faultPoint, () => victim.signal("SIGSTOP"), "SIGSTOP");
+      context.recordFault();
       const asleepSince = performance.now();
       await context.recovered(asleepSince, [victim]);
       const awakeAt = asleepSince + cluster.lease.ttlMs + extraMs;
@@ -59,17 +59,17 @@ export function sleepOfANode(options: { readonly strike: Strike; readonly extraM
 export function outage(options: {
   readonly server: PostgresServer;
   readonly nodes: 1 | 2;
-  readonly strike: Strike;
+  readonly faultPoint: FaultPoint;
   readonly awayMs: number;
-}): Trouble {
-  const { server, nodes, strike, awayMs } = options;
+}): Fault {
+  const { server, nodes, faultPoint, awayMs } = options;
   return {
-    name: `PostgreSQL killed ${nameOf(strike)}, away for ${awayMs} ms`,
+    name: `PostgreSQL killed ${nameOf(faultPoint)}, away for ${awayMs} ms`,
     nodes,
-    async happen(context) {
-      await reach(context, strike, () => {}, "none");
+    async inject(context) {
+      await reach(context, faultPoint, () => {}, "none");
       await server.kill();
-      context.struck();
+      context.recordFault();
       await sleep(awayMs);
       await server.restart();
       await context.recovered(performance.now(), []);
@@ -77,26 +77,26 @@ export function outage(options: {
   };
 }
 
-/** Waits for the moment and strikes; a node that has a kill point of its own strikes itself. */
+/** Waits for the moment and calls `act`; a node with a kill point of its own signals itself there. */
 export async function reach(
-  { victim, talkers, begin, played, unreached }: TroubleContext,
-  strike: Strike,
+  { victim, clients, begin, scenarioDone, unreached }: FaultContext,
+  faultPoint: FaultPoint,
   act: () => void,
   signal: "SIGKILL" | "SIGSTOP" | "none" = "SIGKILL",
 ): Promise<void> {
-  const [talker] = talkers;
-  if (talker === undefined) throw new Error("nobody talks");
-  if (strike.how === "moment") {
+  const [client] = clients;
+  if (client === undefined) throw new Error("no client");
+  if (faultPoint.how === "moment") {
     begin();
-    await sleep(strike.ms);
+    await sleep(faultPoint.ms);
     act();
     return;
   }
-  if (strike.how === "acknowledgement") {
-    let left = strike.nth;
-    const before = talker.onAcknowledged;
+  if (faultPoint.how === "acknowledgement") {
+    let left = faultPoint.nth;
+    const before = client.onAcknowledged;
     const reached = new Promise<void>((resolve) => {
-      talker.onAcknowledged = () => {
+      client.onAcknowledged = () => {
         before();
         left -= 1;
         if (left !== 0) return;
@@ -105,19 +105,19 @@ export async function reach(
       };
     });
     begin();
-    await Promise.race([reached, played]);
+    await Promise.race([reached, scenarioDone]);
     if (left > 0) {
       unreached();
       act();
     }
     return;
   }
-  const { conversationId } = talker;
+  const { conversationId } = client;
   const point =
-    strike.how === "store"
-      ? strike.point
-      : ({ kind: "frame", conversationId, nth: strike.nth, when: strike.when } as const);
-  if (strike.how === "frame") await victim.watchFrames(conversationId);
+    faultPoint.how === "store"
+      ? faultPoint.point
+      : ({ kind: "frame", conversationId, nth: faultPoint.nth, when: faultPoint.when } as const);
+  if (faultPoint.how === "frame") await victim.watchFrames(conversationId);
   await victim.arm({ point, signal });
   begin();
   const isReached = await Promise.race([
@@ -125,7 +125,7 @@ export async function reach(
       () => true,
       () => true,
     ),
-    played.then(
+    scenarioDone.then(
       () => false,
       () => false,
     ),

@@ -5,7 +5,7 @@ import type { StoreContext } from "../../store-context.js";
 import { originalText, storedText } from "../../stored-text.js";
 
 /**
- * Records that bytes are to be removed elsewhere, if they are not in the database. It is part of the transaction that
+ * Records that bytes are to be removed from external storage, if they are not in the database. It is part of the transaction that
  * removes the blob, so a node that dies before it has removed them leaves them to the next one.
  */
 export function noteRemoved(blob: number): Statement {
