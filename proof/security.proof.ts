@@ -434,7 +434,7 @@ afterAll(() => {
     about:
       "A real server is attacked over HTTP, event streams and sockets, the tools through turns of a scripted model, the command line as a " +
       "process; providers are a local one that repeats all it is sent. An attempt counts as accepted when it is not refused as it has to " +
-      "be: another owner's id, for one, must get the very answer that an id gets which nobody has, to the byte. Every answer, header, push, log line, trace " +
+      "be: another owner's id, for one, must get the very answer that an id gets which does not exist, to the byte. Every answer, header, push, log line, trace " +
       "and file is searched for secrets that were planted, whole, cut, in hex and in base64. Then the same attacks are made where they must " +
       `succeed, and have to notice it. Seed ${seed}, ${Math.round((performance.now() - startedAt) / 1_000)} seconds.`,
     tables: [

@@ -1,5 +1,5 @@
 import type { PendingRequest, RespondRequest, RespondResponse } from "@parley/wire";
-import type { Book } from "../../test/kill/book.js";
+import type { ClientRecord } from "../../test/kill/client-record.js";
 import { call } from "./call.js";
 import { lookAgain } from "./http-log.js";
 import type { Nodes } from "./nodes.js";
@@ -11,13 +11,13 @@ import { isRefusedWith, stuckMs, untilAnswered } from "./until-answered.js";
  */
 export class Decider {
   readonly #nodes: Nodes;
-  readonly #book: Book;
+  readonly #record: ClientRecord;
   readonly #conversationId: string;
   readonly #onAcknowledged: () => void;
 
-  constructor(nodes: Nodes, book: Book, conversationId: string, onAcknowledged: () => void) {
+  constructor(nodes: Nodes, record: ClientRecord, conversationId: string, onAcknowledged: () => void) {
     this.#nodes = nodes;
-    this.#book = book;
+    this.#record = record;
     this.#conversationId = conversationId;
     this.#onAcknowledged = onAcknowledged;
   }
@@ -51,13 +51,13 @@ export class Decider {
 
   async #decide(request: PendingRequest): Promise<void> {
     const [first, second] = decisionsOn(request);
-    this.#book.decided.add(request.toolCallId);
+    this.#record.decided.add(request.toolCallId);
     const answers = await Promise.all([
       this.#respond(request, first, false),
       ...(second === undefined ? [] : [this.#respond(request, second, true)]),
     ]);
     const taken = answers.filter((answer) => answer !== undefined);
-    for (const { response } of taken) this.#book.decide(this.#conversationId, response);
+    for (const { response } of taken) this.#record.decide(this.#conversationId, response);
     if (taken.length > 0) this.#onAcknowledged();
   }
 

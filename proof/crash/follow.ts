@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { SubscriptionFrame } from "@parley/core/runtime";
-import type { Viewer } from "../../test/kill/book.js";
+import type { Viewer } from "../../test/kill/client-record.js";
 import { Refused } from "../../test/kill/running-node.js";
 import {
   isUnknown,

@@ -1,10 +1,10 @@
 import type { SubscriptionFrame } from "@parley/core/runtime";
 import type { AgentEvent } from "@parley/wire";
-import type { Book, SentMessage } from "../../test/kill/book.js";
+import type { ClientRecord, SentMessage } from "../../test/kill/client-record.js";
 
 /** Events that a client received of its turns, and waiters for further ones. */
 export class Received {
-  readonly #book: Book;
+  readonly #record: ClientRecord;
   readonly #patienceMs: number;
   /** The turns of messages. */
   readonly #turns = new Map<string, string>();
@@ -12,12 +12,12 @@ export class Received {
   readonly #working = new Set<string>();
   #waiting: (() => void)[] = [];
 
-  constructor(book: Book, patienceMs: number) {
-    this.#book = book;
+  constructor(record: ClientRecord, patienceMs: number) {
+    this.#record = record;
     this.#patienceMs = patienceMs;
   }
 
-  /** Adds a frame that the book has recorded. */
+  /** Adds a frame that the record has recorded. */
   frame(frame: SubscriptionFrame): void {
     if (frame.type === "chat.chunks") {
       for (const { role, messageId, turnId } of frame.chunks) {
@@ -50,8 +50,8 @@ export class Received {
    */
   isSealed({ conversationId, messageId, receipt }: SentMessage): boolean {
     const turnId = this.#turns.get(messageId) ?? receipt?.turnId;
-    if (turnId === undefined || this.#book.sealed.has(turnId)) return turnId !== undefined;
-    return this.#book.viewers.some((viewer) => {
+    if (turnId === undefined || this.#record.sealed.has(turnId)) return turnId !== undefined;
+    return this.#record.viewers.some((viewer) => {
       if (viewer.conversationId !== conversationId || viewer.cursor.includes("~")) return false;
       const { status, chunks } = viewer.fold.state;
       return status === "idle" && chunks.some((chunk) => chunk.messageId === messageId);

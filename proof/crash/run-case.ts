@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { SentMessage } from "../../test/kill/book.js";
+import type { SentMessage } from "../../test/kill/client-record.js";
 import { Random } from "../../test/kill/random.js";
 import type { RunningNode } from "../../test/kill/running-node.js";
 import { checkTables } from "../../test/kill/tables.js";
@@ -91,7 +91,7 @@ export async function runCase(
     (_, index) => new ScenarioClient(nodes, url, `${options.id}.${index + 1}.`),
   );
   nodes.onReport = (report) => {
-    for (const { book } of clients) book.report(report);
+    for (const { record } of clients) record.report(report);
   };
   const findings: Finding[] = [];
   const recoveries: Recovery[] = [];
@@ -122,8 +122,8 @@ export async function runCase(
       scenarioDone,
       recordFault() {
         kills += 1;
-        for (const { book } of clients) {
-          for (const { cursor, conversationId } of book.viewers) {
+        for (const { record } of clients) {
+          for (const { cursor, conversationId } of record.viewers) {
             const turnId = cursor.split("~")[1];
             if (turnId !== undefined) openTurns.set(turnId, conversationId);
           }
@@ -222,14 +222,14 @@ async function examine(
   let tried = 0;
   for (const client of clients) {
     for (const words of await client.checkReceipts(receiptsTried)) findings.push({ kind: "lost", words });
-    for (const { messageId, removal } of client.book.sent.values()) {
+    for (const { messageId, removal } of client.record.sent.values()) {
       if (removal !== undefined) cluster.removed.add(messageId);
     }
     for (const id of client.conversationIds) {
       const log = new HttpLog((await cluster.nodes.reach({ away: true })).url);
       try {
         const options = { cursors: cursorsTried };
-        const examined = await examineConversation(client.book, log, id, random, options);
+        const examined = await examineConversation(client.record, log, id, random, options);
         findings.push(...examined.findings);
         tried += examined.cursorsTried;
         if (id === client.conversationId) findings.push(...(await client.comparePage(await log.history(id))));
@@ -264,20 +264,20 @@ async function checkSettings(cluster: Cluster, client: ScenarioClient): Promise<
 }
 
 /** Counts the acknowledgements of a client. */
-function factsIn({ book, settings }: ScenarioClient): number {
-  const messages = [...book.sent.values()];
+function factsIn({ record, settings }: ScenarioClient): number {
+  const messages = [...record.sent.values()];
   const count = (isSo: (message: SentMessage) => boolean) => messages.filter(isSo).length;
   let chunks = 0;
-  for (const committed of book.committed.values()) chunks += committed.size;
+  for (const committed of record.committed.values()) chunks += committed.size;
   return (
     count(({ receipt }) => receipt !== undefined) +
     count(({ edits }) => edits?.some(({ isDone }) => isDone) === true) +
     count(({ removal }) => removal === "done") +
-    book.compactions.filter(({ outcome }) => outcome === "done").length +
-    book.results.size +
-    book.steered.size +
-    book.sealed.size +
-    book.decisions.size +
+    record.compactions.filter(({ outcome }) => outcome === "done").length +
+    record.results.size +
+    record.steered.size +
+    record.sealed.size +
+    record.decisions.size +
     settings.size +
     chunks
   );

@@ -1,7 +1,7 @@
 import type { Receipt, SubscriptionFrame } from "@parley/core/runtime";
 import type { ConversationDetail, QueueMode, SentPart, StoredChunk, WsChatReceipt } from "@parley/wire";
-import { Book, type SentMessage } from "../../test/kill/book.js";
 import type { TurnKind } from "../../test/kill/client.js";
+import { ClientRecord, type SentMessage } from "../../test/kill/client-record.js";
 import { Refused } from "../../test/kill/running-node.js";
 import type { Finding } from "../../test/kill/verify.js";
 import { call, chat, isUnknown, OutcomeUnknown, type Place } from "./call.js";
@@ -32,10 +32,10 @@ export interface SentAttempt {
 
 /**
  * A client with one conversation, over HTTP and a socket, of nodes that may die or sleep at any moment. It repeats
- * requests, with the same ids, until it is answered, and records everything it receives in its book.
+ * requests, with the same ids, until it is answered, and records everything it receives in its record.
  */
 export class ScenarioClient {
-  readonly book = new Book();
+  readonly record = new ClientRecord();
   readonly conversationId: string;
   readonly settings = new Map<string, SentSetting>();
   readonly uploader: Uploader;
@@ -48,7 +48,7 @@ export class ScenarioClient {
   readonly #followers: Follower[] = [];
   readonly #page: Page;
   readonly #ways = new Map<string, Way>();
-  readonly #received = new Received(this.book, stuckMs);
+  readonly #received = new Received(this.record, stuckMs);
   readonly #decider: Decider;
   #count = 0;
 
@@ -59,12 +59,12 @@ export class ScenarioClient {
     this.conversationId = `${prefix}main`;
     this.#page = new Page(url, this.conversationId);
     this.uploader = new Uploader(nodes, prefix, () => this.onAcknowledged());
-    this.#decider = new Decider(nodes, this.book, this.conversationId, () => this.onAcknowledged());
+    this.#decider = new Decider(nodes, this.record, this.conversationId, () => this.onAcknowledged());
   }
 
   /** Returns the conversation and its forks, as far as they are known to exist. */
   get conversationIds(): string[] {
-    const forks = [...this.book.forks].flatMap(([id, { isKnown }]) => (isKnown ? [id] : []));
+    const forks = [...this.record.forks].flatMap(([id, { isKnown }]) => (isKnown ? [id] : []));
     return [this.conversationId, ...forks];
   }
 
@@ -105,7 +105,7 @@ export class ScenarioClient {
 
   /** Forgets a message that was refused, or that was removed with its conversation. */
   forget({ messageId }: SentMessage): void {
-    this.book.sent.delete(messageId);
+    this.record.sent.delete(messageId);
   }
 
   /** Sends from the page; resolves when it is durable. */
@@ -236,8 +236,11 @@ export class ScenarioClient {
 
   /** Sends one request: a second one would be a second compaction. */
   async compact(): Promise<void> {
-    const asked: Book["compactions"][number] = { conversationId: this.conversationId, outcome: "unknown" };
-    this.book.compactions.push(asked);
+    const asked: ClientRecord["compactions"][number] = {
+      conversationId: this.conversationId,
+      outcome: "unknown",
+    };
+    this.record.compactions.push(asked);
     const node = await this.#nodes.reach();
     try {
       const params = { id: this.conversationId };
@@ -266,12 +269,12 @@ export class ScenarioClient {
 
   /** Forks after the newest turn that is known to be sealed, with a message that opens the fork's first turn. */
   async fork(kind: TurnKind): Promise<SentMessage> {
-    const seals = [...this.book.sealed.values()].filter(
+    const seals = [...this.record.sealed.values()].filter(
       (seal) => seal.conversationId === this.conversationId,
     );
     const atSeq = Math.max(0, ...seals.map(({ lastSeq }) => lastSeq ?? 0));
     const id = `${this.#prefix}fork`;
-    this.book.forks.set(id, { parentId: this.conversationId, atSeq, isKnown: false });
+    this.record.forks.set(id, { parentId: this.conversationId, atSeq, isKnown: false });
     const message = this.#message(kind, "fork", id);
     await this.#fork(message);
     this.#follow(id, followOnStream);
@@ -324,7 +327,7 @@ export class ScenarioClient {
   /** Sends the newest messages again, the way they were sent, and returns the answers that differ. */
   async checkReceipts(newest: number): Promise<string[]> {
     const problems: string[] = [];
-    for (const message of [...this.book.sent.values()].slice(-newest)) {
+    for (const message of [...this.record.sent.values()].slice(-newest)) {
       const before = message.receipt;
       if (before === undefined) continue;
       const again: SentMessage = { ...message, receipt: undefined };
@@ -359,7 +362,7 @@ export class ScenarioClient {
     const text = kind === undefined ? `also ${messageId}` : `do ${kind} ${messageId}`;
     const more = parts === undefined ? {} : { parts };
     const message: SentMessage = { conversationId, messageId, text, receipt: undefined, ...more };
-    this.book.sent.set(messageId, message);
+    this.record.sent.set(messageId, message);
     this.#ways.set(messageId, way);
     return message;
   }
@@ -378,7 +381,7 @@ export class ScenarioClient {
           onEvent: (event) => {
             if (event.type === "user-message")
               message.receipt = { ...receiptOf(message), turnId: event.turnId };
-            this.book.note(event);
+            this.record.note(event);
             this.#received.event(event);
           },
         },
@@ -420,7 +423,7 @@ export class ScenarioClient {
 
   async #fork(message: SentMessage): Promise<void> {
     const { conversationId: id, messageId, text } = message;
-    const fork = this.book.forks.get(id);
+    const fork = this.record.forks.get(id);
     if (fork === undefined) throw new Error(`${id} is no fork`);
     const body = { atSeq: fork.atSeq, id, message: text, messageId };
     const { turnId } = await this.#insist("fork", (place) =>
@@ -437,9 +440,9 @@ export class ScenarioClient {
   }
 
   #follow(conversationId: string, follow: typeof followOnSocket): void {
-    const viewer = this.book.view(conversationId);
+    const viewer = this.record.view(conversationId);
     const take = (frame: SubscriptionFrame) => {
-      this.book.take(viewer, frame);
+      this.record.take(viewer, frame);
       this.#received.frame(frame);
     };
     this.#followers.push(follow(this.#nodes, viewer, take));

@@ -1,5 +1,5 @@
 import type { SentPart } from "@parley/wire";
-import type { SentMessage } from "../../test/kill/book.js";
+import type { SentMessage } from "../../test/kill/client-record.js";
 import type { ScenarioClient, SentAttempt } from "./scenario-client.js";
 import { isRefusedWith } from "./until-answered.js";
 

@@ -68,10 +68,10 @@ export async function attackApprovals(area: Area, secrets: Secrets, weak: boolea
       );
     }
     await attackOutput(target, { key: await keyOf(victim, ["approve"]), request: page }, area);
-    area.attempt("a tool ran that nobody approved", ran.length === 0, JSON.stringify(ran));
+    area.attempt("a tool ran without an approval", ran.length === 0, JSON.stringify(ran));
     const decider = await target.key(victim, ["read", "approve"]);
     if (!weak) await attackWithWrongBytes(target, decider, request, area);
-    area.attempt("a tool ran that nobody approved", ran.length === 0, JSON.stringify(ran));
+    area.attempt("a tool ran without an approval", ran.length === 0, JSON.stringify(ran));
     if (!weak) await checkHonest(target, decider, request, { area, ran });
     for (const line of target.logs) area.searched("a line of the log", secrets.findIn(line));
   } finally {
@@ -149,11 +149,11 @@ async function attackFromOutside(
   const listed = [conversationId, unknown.conversationId].map((id) =>
     target.call({ path: `/pending?conversationId=${id}`, key }),
   );
-  const [theirs, nobodys] = (await Promise.all(listed)) as [RawAnswer, RawAnswer];
+  const [theirs, unowned] = (await Promise.all(listed)) as [RawAnswer, RawAnswer];
   search("a list of another owner's", theirs);
   area.attempt(
     "a list of another owner's conversation",
-    shapeOf(theirs, conversationId) === shapeOf(nobodys, unknown.conversationId) && theirs.status === 404,
+    shapeOf(theirs, conversationId) === shapeOf(unowned, unknown.conversationId) && theirs.status === 404,
     theirs.text,
   );
   const decisions: readonly RespondRequest[] = [
@@ -310,6 +310,6 @@ async function checkHonest(
     area.attempt("another decision afterwards", codeOf(answer) === "already_decided", answer.text);
   }
   const { grants } = JSON.parse((await target.call({ path: "/grants", key })).text) as GrantsResponse;
-  area.attempt("a standing approval that nobody gave", grants.length === 0, JSON.stringify(grants));
+  area.attempt("a standing approval that was not given", grants.length === 0, JSON.stringify(grants));
   area.attempt("the call ran again", ran.length === 1, JSON.stringify(ran));
 }

@@ -18,11 +18,11 @@ const ofSomething: readonly OpenAiRoute[] = openAiRoutes.filter(
 /** A name of the house, and an unused one of the same length. */
 interface Named {
   readonly theirs: string;
-  readonly nobodys: string;
+  readonly unowned: string;
 }
 
 function named(theirs: string): Named {
-  return { theirs, nobodys: unknownLike(theirs) };
+  return { theirs, unowned: unknownLike(theirs) };
 }
 
 /**
@@ -48,7 +48,7 @@ export async function attackFaces(
   const compare = async (what: string, names: readonly Named[], callWith: (of: keyof Named) => RawCall) => {
     const shapes: string[] = [];
     let saw = "";
-    for (const of of ["theirs", "nobodys"] as const) {
+    for (const of of ["theirs", "unowned"] as const) {
       const answer = await send(`${what} (${of})`, { ...callWith(of), key: thief.key });
       // The longest first: unused shorter names are the beginnings of longer ones.
       const [first, ...others] = names

@@ -24,7 +24,7 @@ const calls: Readonly<Record<string, (store: LogStore) => Promise<unknown>>> = {
 
 /**
  * Moves an owner to another shard, dies before its rows are removed from the old place, and makes calls there, as a node
- * with an old map does. Without the guard of owners they read what is outdated, and write what nobody finds.
+ * with an old map does. Without the guard of owners they read what is outdated, and write what no reader finds.
  */
 export async function attackOldPlace(
   area: Area,

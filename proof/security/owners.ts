@@ -136,7 +136,7 @@ export async function attackByHttp(
     const call = routeCall(name, "none", admin);
     const own = await send(`${name} on another's webhook`, call);
     const other = { ...call, path: call.path.replace("/w1", "/w9") };
-    const unknown = await send(`${name} on nobody's webhook`, other);
+    const unknown = await send(`${name} on an unknown webhook`, other);
     const isSame = shapeOf(own, "w1") === shapeOf(unknown, "w9");
     area.attempt(`${name} on another's webhook`, isSame || name === "POST /webhooks", `${own.status}`);
   }
@@ -150,21 +150,21 @@ export async function attackByHttp(
       for (const method of name.startsWith("GET ") ? ["GET", "HEAD"] : [undefined]) {
         const change = method === undefined ? {} : { method };
         const what = `${method ?? ""} ${name} on ${victim}`;
-        const [theirs, nobodys] = [
+        const [theirs, unowned] = [
           await send(what, { ...routeCall(name, victim, thief.key), ...change }),
-          await send(`${name} on nobody's`, { ...routeCall(name, unknown, thief.key), ...change }),
+          await send(`${name} on an unknown id`, { ...routeCall(name, unknown, thief.key), ...change }),
         ];
-        const isSame = shapeOf(theirs, victim) === shapeOf(nobodys, unknown);
+        const isSame = shapeOf(theirs, victim) === shapeOf(unowned, unknown);
         area.attempt(what, isSame, `${theirs.status} ${theirs.text}`);
       }
     }
     for (const name of making) {
-      const [theirs, nobodys] = [
+      const [theirs, unowned] = [
         await send(`${name} with ${victim}`, routeCall(name, victim, thief.key)),
-        await send(`${name} with nobody's`, routeCall(name, unknown, thief.key)),
+        await send(`${name} with an unknown id`, routeCall(name, unknown, thief.key)),
       ];
       // A conversation of the thief's own, created again in both cases.
-      const isSame = theirs.status === nobodys.status && isMade(theirs.text) === isMade(nobodys.text);
+      const isSame = theirs.status === unowned.status && isMade(theirs.text) === isMade(unowned.text);
       area.attempt(`${name} with ${victim}`, isSame, `${theirs.status} ${theirs.text}`);
       for (const id of [victim, unknown]) {
         await target.call({ method: "DELETE", path: `/conversations/${id}`, key: thief.key });
@@ -214,7 +214,7 @@ function sideDoors(house: Household, own: string): readonly SideDoor[] {
   const json = { "content-type": "application/json" };
   const isError = (_: string, status: number) => status >= 400;
   /** Checks that no name of the house is in a text. Its own words are searched for in every answer anyway. */
-  const namesNobody = (text: string) =>
+  const namesNoVictim = (text: string) =>
     ![...house.ids, ...house.queuedIds].some((name) => text.includes(`"${name}"`));
   const doors: SideDoor[] = [];
   for (const turnId of house.turnIds) {
@@ -242,11 +242,11 @@ function sideDoors(house: Household, own: string): readonly SideDoor[] {
   }
   for (const cursor of house.cursors) {
     const path = `/conversations/${own}/events?cursor=${encodeURIComponent(cursor)}`;
-    doors.push([`the cursor ${cursor} on ${own}`, { path, patienceMs: 1_500 }, namesNobody]);
+    doors.push([`the cursor ${cursor} on ${own}`, { path, patienceMs: 1_500 }, namesNoVictim]);
   }
   for (const id of house.ids) {
-    doors.push([`list by ${id}`, { path: `/conversations?q=${id}` }, namesNobody]);
-    doors.push([`list before ${id}`, { path: `/conversations?before=${id}` }, namesNobody]);
+    doors.push([`list by ${id}`, { path: `/conversations?q=${id}` }, namesNoVictim]);
+    doors.push([`list before ${id}`, { path: `/conversations?before=${id}` }, namesNoVictim]);
     const fork = { atSeq: 0, id };
     doors.push([
       `fork to ${id}`,
@@ -278,14 +278,14 @@ function sideDoors(house: Household, own: string): readonly SideDoor[] {
       id,
     ]);
   }
-  doors.push(["usage by conversation", { path: "/usage?by=conversation" }, namesNobody]);
+  doors.push(["usage by conversation", { path: "/usage?by=conversation" }, namesNoVictim]);
   doors.push([
     "usage of another owner",
     { path: `/usage?by=conversation&owner=${encodeURIComponent(house.owner)}` },
     isError,
   ]);
   doors.push(["usage of all owners", { path: "/usage?by=conversation&owners=all" }, isError]);
-  doors.push(["search for what they said", { path: "/search?q=You%20said" }, namesNobody]);
+  doors.push(["search for what they said", { path: "/search?q=You%20said" }, namesNoVictim]);
   return doors;
 }
 

@@ -77,12 +77,12 @@ export async function attackBySocket(
           await target.call({ method: "DELETE", path: `/conversations/${victim}`, key: thief.key });
         } else {
           const other = messages[type](unknown)[index];
-          const nobodys = other === undefined ? undefined : await sendAndRead(socket, other, patienceMs);
+          const unowned = other === undefined ? undefined : await sendAndRead(socket, other, patienceMs);
           const isSame =
             refusal !== undefined &&
             JSON.stringify(refusal).replaceAll(victim, "<id>") ===
-              (JSON.stringify(nobodys) ?? "").replaceAll(unknown, "<id>");
-          area.attempt(what, isSame, JSON.stringify([refusal, nobodys]));
+              (JSON.stringify(unowned) ?? "").replaceAll(unknown, "<id>");
+          area.attempt(what, isSame, JSON.stringify([refusal, unowned]));
         }
       }
     }

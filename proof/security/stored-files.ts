@@ -110,7 +110,7 @@ async function attackByRoute(
   ];
   for (const { id } of [sent, unsent]) {
     const theirs = places(id, conversationId);
-    const nobodys = places(unknownUpload, "no-conversation");
+    const unowned = places(unknownUpload, "no-conversation");
     for (const [index, call] of theirs.entries()) {
       const what = `${call.method ?? "GET"} ${call.path.replace(id, ":id")}`;
       const answer = await target.call({ ...call, key: thief });
@@ -118,7 +118,7 @@ async function attackByRoute(
         `the answer to ${what}`,
         secrets.findIn(`${JSON.stringify(answer.headers)}\n${answer.text}`),
       );
-      const unknown = await target.call({ ...(nobodys[index] ?? call), key: thief });
+      const unknown = await target.call({ ...(unowned[index] ?? call), key: thief });
       const isSame =
         shapeOf(answer, id).replaceAll(conversationId, "<c>") ===
         shapeOf(unknown, unknownUpload).replaceAll("no-conversation", "<c>");
@@ -137,7 +137,7 @@ async function attackByRoute(
  */
 async function attackByHash(target: Target, files: Files, { thief, area, secrets }: Attack): Promise<void> {
   const { hash } = files.sent;
-  const nobodys = createHash("sha256").update("nobody has this").digest("hex");
+  const unowned = createHash("sha256").update("no owner has this").digest("hex");
   const importing = (named: string): RawCall => ({
     method: "POST",
     path: "/import",
@@ -157,8 +157,8 @@ async function attackByHash(target: Target, files: Files, { thief, area, secrets
   for (const [what, make] of pairs) {
     const answer = await target.call(make(hash));
     area.searched(`the answer to ${what}`, secrets.findIn(answer.text));
-    const unknown = await target.call(make(nobodys));
-    const isSame = shapeOf(answer, hash) === shapeOf(unknown, nobodys);
+    const unknown = await target.call(make(unowned));
+    const isSame = shapeOf(answer, hash) === shapeOf(unknown, unowned);
     area.attempt(what, answer.status >= 400 && isSame, `${answer.status} ${answer.text}`);
   }
 }

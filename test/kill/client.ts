@@ -1,15 +1,15 @@
-import { Book, type SentMessage, type Viewer } from "./book.js";
+import { ClientRecord, type SentMessage, type Viewer } from "./client-record.js";
 import { NodeDied, Refused, type RunningNode } from "./running-node.js";
 
 /** Actions of a turn; see the plans of `scripted-model.mjs`. */
 export type TurnKind = "talk" | "retry" | "fail" | "long" | "pay" | "ask";
 
 /**
- * A client that talks to nodes which may die at any moment. It keeps its book, records the answers, and repeats
+ * A client that talks to nodes which may die at any moment. It keeps its record, records the answers, and repeats
  * requests, with the same ids, that were not answered.
  */
 export class Client {
-  readonly book = new Book();
+  readonly record = new ClientRecord();
   readonly #prefix: string;
   readonly #at = new Map<Viewer, { readonly node: RunningNode; readonly leave: () => void }>();
   #count = 0;
@@ -25,8 +25,8 @@ export class Client {
 
   /** Records what the node reports from now on. */
   listenTo(node: RunningNode): void {
-    for (const report of node.reports) this.book.report(report);
-    node.onReport = (report) => this.book.report(report);
+    for (const report of node.reports) this.record.report(report);
+    node.onReport = (report) => this.record.report(report);
   }
 
   /** Returns the node that a viewer follows, if it lives. */
@@ -40,7 +40,7 @@ export class Client {
     this.#at.get(viewer)?.leave();
     viewer.cut();
     const leave = node.attach(viewer.conversationId, viewer.cursor, {
-      onFrame: (frame) => this.book.take(viewer, frame),
+      onFrame: (frame) => this.record.take(viewer, frame),
       onEnd: (code) => {
         if (code === "died") return;
         setTimeout(() => {
@@ -68,8 +68,8 @@ export class Client {
   }
 
   async compact(node: RunningNode, conversationId: string): Promise<void> {
-    const asked: Book["compactions"][number] = { conversationId, outcome: "unknown" };
-    this.book.compactions.push(asked);
+    const asked: ClientRecord["compactions"][number] = { conversationId, outcome: "unknown" };
+    this.record.compactions.push(asked);
     try {
       await node.compact(conversationId, { keepLastN: 4 });
       asked.outcome = "done";
@@ -80,12 +80,12 @@ export class Client {
 
   /** Forks after the newest turn that is known to be sealed, with a message that opens the fork's first turn. */
   async fork(node: RunningNode, conversationId: string, kind: TurnKind): Promise<string> {
-    const seals = [...this.book.sealed.values()].filter((seal) => seal.conversationId === conversationId);
+    const seals = [...this.record.sealed.values()].filter((seal) => seal.conversationId === conversationId);
     const atSeq = Math.max(0, ...seals.map(({ lastSeq }) => lastSeq ?? 0));
     const id = this.id("f");
     const messageId = this.id("m");
-    this.book.forks.set(id, { parentId: conversationId, atSeq, isKnown: false });
-    this.book.sent.set(messageId, {
+    this.record.forks.set(id, { parentId: conversationId, atSeq, isKnown: false });
+    this.record.sent.set(messageId, {
       conversationId: id,
       messageId,
       text: `do ${kind} ${messageId}`,
@@ -97,8 +97,8 @@ export class Client {
 
   /** Repeats every request whose outcome is unknown. Afterwards it is known. */
   async settleUnknown(node: RunningNode): Promise<void> {
-    for (const [id, fork] of this.book.forks) if (!fork.isKnown) await this.#fork(node, id);
-    for (const message of this.book.sent.values()) {
+    for (const [id, fork] of this.record.forks) if (!fork.isKnown) await this.#fork(node, id);
+    for (const message of this.record.sent.values()) {
       if (message.receipt === undefined) await this.#send(node, { ...message, mode: "queue" });
     }
   }
@@ -106,7 +106,9 @@ export class Client {
   /** Sends admitted messages again, and returns the answers that differ. */
   async checkReceipts(node: RunningNode, newest: number): Promise<string[]> {
     const problems: string[] = [];
-    for (const { messageId, conversationId, text, receipt } of [...this.book.sent.values()].slice(-newest)) {
+    for (const { messageId, conversationId, text, receipt } of [...this.record.sent.values()].slice(
+      -newest,
+    )) {
       if (receipt === undefined) continue;
       const again = await node.send({ conversationId, messageId, message: text, ifBusy: "queue" });
       const isSame = again.repeated && again.outcome === receipt.outcome;
@@ -119,8 +121,8 @@ export class Client {
   }
 
   async #fork(node: RunningNode, id: string): Promise<void> {
-    const fork = this.book.forks.get(id);
-    const message = [...this.book.sent.values()].find(({ conversationId }) => conversationId === id);
+    const fork = this.record.forks.get(id);
+    const message = [...this.record.sent.values()].find(({ conversationId }) => conversationId === id);
     if (fork === undefined || message === undefined) return;
     const { messageId, text } = message;
     const input = { conversationId: fork.parentId, atSeq: fork.atSeq, id, message: text, messageId };
@@ -142,8 +144,13 @@ export class Client {
     input: Omit<SentMessage, "receipt"> & { readonly mode: "steer" | "queue" },
   ): Promise<SentMessage> {
     const { conversationId, messageId, text, mode } = input;
-    const message = this.book.sent.get(messageId) ?? { conversationId, messageId, text, receipt: undefined };
-    this.book.sent.set(messageId, message);
+    const message = this.record.sent.get(messageId) ?? {
+      conversationId,
+      messageId,
+      text,
+      receipt: undefined,
+    };
+    this.record.sent.set(messageId, message);
     const send = node.send({ conversationId, messageId, message: text, ifBusy: mode });
     message.receipt ??= await unlessUnknown(send);
     return message;

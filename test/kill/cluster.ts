@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { LeasePace } from "@parley/core/runtime";
 import { expect } from "vitest";
-import { type SentMessage, Viewer } from "./book.js";
 import { Client } from "./client.js";
+import { type SentMessage, Viewer } from "./client-record.js";
 import type { Work } from "./points.js";
 import type { Random } from "./random.js";
 import { type KillPlan, type NodeOptions, type NodeStore, Refused, RunningNode } from "./running-node.js";
@@ -86,7 +86,7 @@ export class Cluster {
   async pair(options: readonly Partial<NodeOptions>[] = []): Promise<[RunningNode, RunningNode]> {
     while (this.living.length < 2) {
       const node = await this.start(options[this.living.length] ?? {});
-      const { viewers } = this.client.book;
+      const { viewers } = this.client.record;
       if (viewers.some((viewer) => this.client.nodeOf(viewer) === undefined)) this.moveViewers(node);
       else if (viewers.length < 2) await this.watch(node);
       else this.#share(node);
@@ -95,18 +95,18 @@ export class Cluster {
   }
 
   /** Starts another conversation, so that a long test does not check everything again and again. */
-  async beginAnew(node: RunningNode): Promise<void> {
+  async beginConversation(node: RunningNode): Promise<void> {
     this.conversationId = this.client.id("main");
-    this.client.book.forks.clear();
-    this.client.book.viewers.length = 0;
+    this.client.record.forks.clear();
+    this.client.record.viewers.length = 0;
     await this.watch(node);
     await this.nextTurn(node);
   }
 
   /** Returns a view that follows this node. */
   viewerAt(node: RunningNode): Viewer {
-    const viewer = this.client.book.viewers.find((each) => this.client.nodeOf(each) === node);
-    if (viewer === undefined) throw new Error(`nobody looks at ${node.name}`);
+    const viewer = this.client.record.viewers.find((each) => this.client.nodeOf(each) === node);
+    if (viewer === undefined) throw new Error(`no viewer is connected to ${node.name}`);
     return viewer;
   }
 
@@ -120,7 +120,7 @@ export class Cluster {
 
   /** Continues the views of dead nodes at another one, from their positions. */
   moveViewers(node: RunningNode): void {
-    for (const viewer of this.client.book.viewers) {
+    for (const viewer of this.client.record.viewers) {
       if (this.client.nodeOf(viewer) === undefined) this.client.follow(node, viewer);
     }
   }
@@ -128,7 +128,7 @@ export class Cluster {
   /** Returns a view of the main conversation, on a node. */
   async watch(node: RunningNode): Promise<Viewer> {
     await node.create(this.conversationId);
-    const viewer = this.client.book.view(this.conversationId);
+    const viewer = this.client.record.view(this.conversationId);
     this.client.follow(node, viewer);
     return viewer;
   }
@@ -164,7 +164,7 @@ export class Cluster {
 
   /**
    * Recovers from a death: another node, or the next one, takes over in time; unanswered requests are repeated; and
-   * when nothing runs any more, everything agrees with the book.
+   * when nothing runs any more, everything agrees with the record.
    */
   async recover(node: RunningNode, dead?: RunningNode): Promise<void> {
     if (dead !== undefined) await this.takenOver(node, dead);
@@ -210,7 +210,7 @@ export class Cluster {
       });
     }
     // Followers receive it a little later.
-    for (const viewer of this.client.book.viewers) {
+    for (const viewer of this.client.record.viewers) {
       const record = await node.record(viewer.conversationId);
       await until(() => {
         const { cursor, status } = viewer.fold.state;
@@ -228,7 +228,7 @@ export class Cluster {
   async verify(node: RunningNode): Promise<void> {
     const problems = await this.client.checkReceipts(node, 3);
     for (const conversationId of this.#conversations()) {
-      problems.push(...(await verifyConversation(this.client.book, node, conversationId, this.#random)));
+      problems.push(...(await verifyConversation(this.client.record, node, conversationId, this.#random)));
     }
     if (this.#readTables !== undefined) problems.push(...(await checkTables(this.#readTables)));
     expect(problems).toEqual([]);
@@ -258,14 +258,14 @@ export class Cluster {
 
   /** Moves one of two views at the same node to another. */
   #share(node: RunningNode): void {
-    const { viewers } = this.client.book;
+    const { viewers } = this.client.record;
     const looked = viewers.map((viewer) => this.client.nodeOf(viewer));
     const moving = viewers.findLast((_, index) => looked.indexOf(looked[index]) !== index) ?? viewers.at(-1);
     if (moving !== undefined) this.client.follow(node, moving);
   }
 
   #conversations(): string[] {
-    const { forks } = this.client.book;
+    const { forks } = this.client.record;
     return [this.conversationId, ...[...forks].flatMap(([id, { isKnown }]) => (isKnown ? [id] : []))];
   }
 }

@@ -254,7 +254,7 @@ function clocks(): void {
             await cluster.client.fork(behind, cluster.conversationId, "retry");
             await cluster.recover(behind);
             expect(await cluster.reasonOf(behind, message)).toBe("stop");
-            expect([...cluster.client.book.started.values()].filter(({ times }) => times > 1)).toEqual([]);
+            expect([...cluster.client.record.started.values()].filter(({ times }) => times > 1)).toEqual([]);
 
             const cut = await cluster.killAt(ahead, { point: { kind: "tool", name: "slow" } }, say("retry"));
             cluster.moveViewers(behind);

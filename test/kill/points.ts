@@ -1,5 +1,5 @@
-import type { SentMessage } from "./book.js";
 import type { Client, TurnKind } from "./client.js";
+import type { SentMessage } from "./client-record.js";
 import type { Random } from "./random.js";
 import type { RunningNode } from "./running-node.js";
 import { type KillPlan, NodeDied } from "./running-node.js";

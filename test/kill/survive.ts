@@ -29,7 +29,7 @@ export function surviveAnything(shared: SharedCluster, random: Random, times: nu
   return shared.use(async (cluster) => {
     for (let death = 1; death <= times; death += 1) {
       const node = await cluster.single();
-      if (death % deathsPerConversation === 0) await cluster.beginAnew(node);
+      if (death % deathsPerConversation === 0) await cluster.beginConversation(node);
       await cluster.killAfter(node, random.between(0, 700), random.pick(anyWork));
       const next = await cluster.single();
       await cluster.recover(next, node);

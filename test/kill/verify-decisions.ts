@@ -1,6 +1,6 @@
 import { stableValue } from "@parley/core/messages";
 import type { InputRequestEntry, InputResponseEntry, StoredChunk } from "@parley/wire";
-import { type Book, toolsThatAsk } from "./book.js";
+import { type ClientRecord, toolsThatAsk } from "./client-record.js";
 import type { Finding } from "./verify.js";
 
 /** Possible results of calls that were cut off, or approved and not started. */
@@ -15,12 +15,12 @@ interface Logged<Entry> {
 }
 
 /**
- * Compares the requests and responses of a log in which nothing runs with the book: each request has one response,
+ * Compares the requests and responses of a log in which nothing runs with the record: each request has one response,
  * each acknowledged decision is in the log as it was; no tool ran without an approval, with other arguments than were
  * approved, or twice if it must not; and results match the decisions.
  */
 export function checkDecisions(
-  book: Book,
+  record: ClientRecord,
   conversationId: string,
   chunks: readonly StoredChunk[],
 ): Finding[] {
@@ -49,7 +49,7 @@ export function checkDecisions(
   for (const requestId of requests.keys()) {
     if (!responses.has(requestId)) find("decision", `${requestId} has no response`);
   }
-  for (const [requestId, received] of book.decisions) {
+  for (const [requestId, received] of record.decisions) {
     if (received.conversationId !== conversationId) continue;
     const kept = responses.get(requestId);
     const is = kept === undefined ? "nothing" : JSON.stringify(stableValue(kept.entry));
@@ -62,11 +62,11 @@ export function checkDecisions(
     const problem = resultProblem(logged, results.get(logged.entry.toolCallId));
     if (problem !== undefined) find("decision", `${requestId}: ${problem}`);
   }
-  for (const id of book.undecided) {
-    if (book.started.get(id)?.conversationId !== conversationId) continue;
+  for (const id of record.undecided) {
+    if (record.started.get(id)?.conversationId !== conversationId) continue;
     find("undecided", `call ${id} ran before anyone had sent a decision`);
   }
-  for (const [id, { conversationId: at, name, times, inputs }] of book.started) {
+  for (const [id, { conversationId: at, name, times, inputs }] of record.started) {
     if (at !== conversationId || !toolsThatAsk.has(name)) continue;
     const { entry } = approvals.get(id) ?? {};
     if (entry?.decision !== "allow")

@@ -1,7 +1,7 @@
 import type { SubscriptionFrame } from "@parley/core/runtime";
 import type { StoredChunk, TurnDetail } from "@parley/wire";
 import { describe, expect, it } from "vitest";
-import { Book } from "./book.js";
+import { ClientRecord } from "./client-record.js";
 import { Random } from "./random.js";
 import { type LogReader, verifyConversation } from "./verify.js";
 
@@ -54,9 +54,9 @@ function nodeWith(
   };
 }
 
-/** Returns the book of a client that received all of it. */
-function fullBook(): Book {
-  const book = new Book();
+/** Returns the record of a client that received all of it. */
+function fullRecord(): ClientRecord {
+  const record = new ClientRecord();
   const receipt = {
     conversationId,
     messageId: "m1",
@@ -64,8 +64,8 @@ function fullBook(): Book {
     turnId: "t1",
     repeated: false,
   } as const;
-  book.sent.set("m1", { conversationId, messageId: "m1", text: "do fail m1", receipt });
-  const viewer = book.view(conversationId);
+  record.sent.set("m1", { conversationId, messageId: "m1", text: "do fail m1", receipt });
+  const viewer = record.view(conversationId);
   const ids = { conversationId, turnId: "t1" };
   const chunks = healthyLog();
   const frames: unknown[] = [
@@ -96,9 +96,9 @@ function fullBook(): Book {
       event: { type: "turn-sealed", ...ids, firstSeq: 1, lastSeq: 4, reason: "stop" },
     },
   ];
-  for (const frame of frames) book.take(viewer, frame as SubscriptionFrame);
-  book.report({ type: "tool", phase: "start", name: "once", conversationId, toolCallId: "m1.0.0" });
-  return book;
+  for (const frame of frames) record.take(viewer, frame as SubscriptionFrame);
+  record.report({ type: "tool", phase: "start", name: "once", conversationId, toolCallId: "m1.0.0" });
+  return record;
 }
 
 /** Returns the healthy log with a change. */
@@ -108,11 +108,12 @@ function logWith(change: (chunks: StoredChunk[]) => void): StoredChunk[] {
   return chunks;
 }
 
-const verify = (book: Book, node: LogReader) => verifyConversation(book, node, conversationId, new Random(1));
+const verify = (record: ClientRecord, node: LogReader) =>
+  verifyConversation(record, node, conversationId, new Random(1));
 
-describe("the client's book", () => {
+describe("the client's record", () => {
   it("agrees with a log that is as it was published", async () => {
-    expect(await verify(fullBook(), nodeWith(healthyLog()))).toEqual([]);
+    expect(await verify(fullRecord(), nodeWith(healthyLog()))).toEqual([]);
   });
 
   const wrongs: Record<string, [StoredChunk[], string]> = {
@@ -124,9 +125,9 @@ describe("the client's book", () => {
       logWith((chunks) => chunks.push({ ...(chunks[0] as StoredChunk), seq: 5 })),
       "m1 is there 2 times",
     ],
-    "a message that nobody sent": [
+    "a message that was not sent": [
       logWith((chunks) => chunks.push({ ...(chunks[0] as StoredChunk), seq: 5, messageId: "m9" })),
-      "a message m9 that nobody sent",
+      "a message m9 that was not sent",
     ],
     "a gap": [logWith((chunks) => chunks.splice(2, 1)), "seq 4 stands at place 3"],
     "a call without a result": [logWith((chunks) => chunks.splice(2, 1)), "call m1.0.0 has no result"],
@@ -153,44 +154,46 @@ describe("the client's book", () => {
   };
   for (const [name, [chunks, words]] of Object.entries(wrongs)) {
     it(`notices ${name}`, async () => {
-      expect((await verify(fullBook(), nodeWith(chunks))).join("\n")).toContain(words);
+      expect((await verify(fullRecord(), nodeWith(chunks))).join("\n")).toContain(words);
     });
   }
 
   it("notices a message that is in the log and waits as well", async () => {
-    const problems = await verify(fullBook(), nodeWith(healthyLog(), { waiting: ["m1"] }));
+    const problems = await verify(fullRecord(), nodeWith(healthyLog(), { waiting: ["m1"] }));
     expect(problems.join("\n")).toContain("m1 is there 2 times");
   });
 
   it("notices a message that was removed and is there", async () => {
-    const book = fullBook();
-    const sent = book.sent.get("m1");
+    const record = fullRecord();
+    const sent = record.sent.get("m1");
     if (sent !== undefined) sent.removal = "done";
-    expect((await verify(book, nodeWith(healthyLog()))).join("\n")).toContain("m1 was removed and is there");
+    expect((await verify(record, nodeWith(healthyLog()))).join("\n")).toContain(
+      "m1 was removed and is there",
+    );
   });
 
   it("notices a message that was edited and says something else", async () => {
-    const book = fullBook();
-    const sent = book.sent.get("m1");
+    const record = fullRecord();
+    const sent = record.sent.get("m1");
     if (sent !== undefined) sent.edits = [{ text: "do talk m1", isDone: true }];
-    expect((await verify(book, nodeWith(healthyLog()))).join("\n")).toContain('is "do fail m1"');
+    expect((await verify(record, nodeWith(healthyLog()))).join("\n")).toContain('is "do fail m1"');
   });
 
   it("takes either text where an edit's outcome is unknown", async () => {
-    const book = fullBook();
-    const sent = book.sent.get("m1");
+    const record = fullRecord();
+    const sent = record.sent.get("m1");
     if (sent !== undefined) sent.edits = [{ text: "do talk m1", isDone: false }];
-    expect(await verify(book, nodeWith(healthyLog()))).toEqual([]);
+    expect(await verify(record, nodeWith(healthyLog()))).toEqual([]);
   });
 
   it("notices a turn that was reported to have ended otherwise", async () => {
-    const problems = await verify(fullBook(), nodeWith(healthyLog(), { reason: "interrupted" }));
+    const problems = await verify(fullRecord(), nodeWith(healthyLog(), { reason: "interrupted" }));
     expect(problems.join("\n")).toContain("turn t1 was reported as sealed with");
   });
 
   it("notices a text that was written down and is shorter now", async () => {
-    const book = fullBook();
-    book.report({
+    const record = fullRecord();
+    record.report({
       type: "store",
       method: "flushJournal",
       batches: [{ turnId: "t1", epoch: 1, lastN: 2, outcome: "ok" }],
@@ -198,33 +201,33 @@ describe("the client's book", () => {
     const shorter = logWith((chunks) => {
       chunks[3] = { ...(chunks[3] as StoredChunk), chunk: { type: "text", text: "one" } };
     });
-    expect((await verify(book, nodeWith(shorter))).join("\n")).toContain(
+    expect((await verify(record, nodeWith(shorter))).join("\n")).toContain(
       '"one " was flushed, and "one" is left',
     );
   });
 
   it("notices a tool that ran twice and must not", async () => {
-    const book = fullBook();
-    book.report({ type: "tool", phase: "start", name: "once", conversationId, toolCallId: "m1.0.0" });
-    expect((await verify(book, nodeWith(healthyLog()))).join("\n")).toContain("once ran 2 times");
+    const record = fullRecord();
+    record.report({ type: "tool", phase: "start", name: "once", conversationId, toolCallId: "m1.0.0" });
+    expect((await verify(record, nodeWith(healthyLog()))).join("\n")).toContain("once ran 2 times");
   });
 
   it("notices a tool that was started before its call was durable", async () => {
-    const book = fullBook();
-    book.report({ type: "tool", phase: "start", name: "slow", conversationId, toolCallId: "m1.1.0" });
-    const problems = await verify(book, nodeWith(healthyLog()));
+    const record = fullRecord();
+    record.report({ type: "tool", phase: "start", name: "slow", conversationId, toolCallId: "m1.1.0" });
+    const problems = await verify(record, nodeWith(healthyLog()));
     expect(problems.join("\n")).toContain("a call m1.1.0 that is not in the log");
   });
 
   it("notices a cursor that does not lead to the end", async () => {
     const forgetful: LogReader = { ...nodeWith(healthyLog()), resume: async () => [] };
-    expect((await verify(fullBook(), forgetful)).join("\n")).toContain("a viewer that comes back at 0");
+    expect((await verify(fullRecord(), forgetful)).join("\n")).toContain("a viewer that comes back at 0");
   });
 
   it("notices what is received twice in two ways", async () => {
-    const book = fullBook();
-    const [viewer] = book.viewers;
-    if (viewer === undefined) throw new Error("the book has no viewer");
+    const record = fullRecord();
+    const [viewer] = record.viewers;
+    if (viewer === undefined) throw new Error("the record has no viewer");
     const event = {
       type: "turn-sealed",
       conversationId,
@@ -233,7 +236,9 @@ describe("the client's book", () => {
       lastSeq: 4,
       reason: "error",
     };
-    book.take(viewer, { type: "chat.delta", cursor: "4", event } as never);
-    expect((await verify(book, nodeWith(healthyLog()))).join("\n")).toContain("the seal of t1: received as");
+    record.take(viewer, { type: "chat.delta", cursor: "4", event } as never);
+    expect((await verify(record, nodeWith(healthyLog()))).join("\n")).toContain(
+      "the seal of t1: received as",
+    );
   });
 });

@@ -1,6 +1,6 @@
 import { FrameFold } from "@parley/testing";
 import type { FileReference, QueuePayload, StoredChunk, TurnDetail } from "@parley/wire";
-import type { Book, SentMessage, ToldPart, Viewer } from "./book.js";
+import type { ClientRecord, ReceivedPart, SentMessage, Viewer } from "./client-record.js";
 import type { Random } from "./random.js";
 import type { RunningNode } from "./running-node.js";
 import { checkDecisions } from "./verify-decisions.js";
@@ -33,7 +33,7 @@ export type FindingKind =
   | "file"
   | "orphan";
 
-/** Something that does not agree with the book. */
+/** Something that does not agree with the record. */
 export interface Finding {
   readonly kind: FindingKind;
   readonly words: string;
@@ -53,22 +53,22 @@ export type LogReader = Pick<RunningNode, "history" | "meta" | "turn" | "openTur
 
 /** Returns the findings of `examineConversation` in words only. */
 export async function verifyConversation(
-  book: Book,
+  record: ClientRecord,
   node: LogReader,
   conversationId: string,
   random: Random,
 ): Promise<string[]> {
-  const { findings } = await examineConversation(book, node, conversationId, random);
+  const { findings } = await examineConversation(record, node, conversationId, random);
   return findings.map(({ words }) => words);
 }
 
 /**
- * Compares a conversation in which nothing runs with the book, and returns the differences: everything acknowledged is
+ * Compares a conversation in which nothing runs with the record, and returns the differences: everything acknowledged is
  * there, once, as it was published; the log has no gap; every call has its result; and a client that reconnects with
  * any cursor it ever held ends in the same state as one that reads the whole log.
  */
 export async function examineConversation(
-  book: Book,
+  record: ClientRecord,
   node: LogReader,
   conversationId: string,
   random: Random,
@@ -77,7 +77,7 @@ export async function examineConversation(
   const chunks = await node.history(conversationId);
   const { queue } = await node.meta(conversationId);
   const turns = new Map<string, TurnDetail>();
-  const fork = book.forks.get(conversationId);
+  const fork = record.forks.get(conversationId);
   for (const { turnId, seq } of chunks) {
     // Inherited turns of a fork belong to its parent.
     if (turnId === undefined || turns.has(turnId) || seq <= (fork?.atSeq ?? 0)) continue;
@@ -85,20 +85,20 @@ export async function examineConversation(
   }
   const inherited = fork === undefined ? [] : (await node.history(fork.parentId)).slice(0, fork.atSeq);
   const openTurn = await node.openTurn(conversationId);
-  const viewers = book.viewers.filter((viewer) => viewer.conversationId === conversationId);
+  const viewers = record.viewers.filter((viewer) => viewer.conversationId === conversationId);
   const cursors = await checkCursors(node, conversationId, viewers, chunks, random, options.cursors);
   const findings = [
-    ...book.contradictions.map(lost),
+    ...record.contradictions.map(lost),
     ...(openTurn === null ? [] : [open(`turn ${openTurn.turnId} is open`)]),
     ...checkSeqs(chunks),
-    ...checkBytes(book.committed.get(conversationId), chunks),
-    ...checkMessages(book, conversationId, chunks, queue),
+    ...checkBytes(record.committed.get(conversationId), chunks),
+    ...checkMessages(record, conversationId, chunks, queue),
     ...checkInherited(inherited, chunks),
-    ...checkSummaries(book, conversationId, chunks),
-    ...checkCalls(book, conversationId, chunks),
-    ...checkDecisions(book, conversationId, chunks),
-    ...checkTurns(book, conversationId, chunks, turns),
-    ...viewers.flatMap(({ parts }) => [...checkParts(book, parts, chunks)]),
+    ...checkSummaries(record, conversationId, chunks),
+    ...checkCalls(record, conversationId, chunks),
+    ...checkDecisions(record, conversationId, chunks),
+    ...checkTurns(record, conversationId, chunks, turns),
+    ...viewers.flatMap(({ parts }) => [...checkParts(record, parts, chunks)]),
     ...cursors.findings,
   ].map(({ kind, words }) => ({ kind, words: `${conversationId}: ${words}` }));
   return { findings, cursorsTried: cursors.tried };
@@ -133,14 +133,14 @@ export function fileOf(chunk: StoredChunk["chunk"]): FileReference | undefined {
  * Checks that every admitted message is there once, in the log or in the queue, and that every message there was sent.
  */
 function* checkMessages(
-  book: Book,
+  record: ClientRecord,
   conversationId: string,
   chunks: readonly StoredChunk[],
   queue: QueuePayload,
 ): Iterable<Finding> {
   const waiting = new Map(queue.messages.map(({ id, text }) => [id, text]));
   const rows = chunks.filter(({ role, chunk }) => role === "user" && fileOf(chunk) === undefined);
-  for (const message of book.sent.values()) {
+  for (const message of record.sent.values()) {
     if (message.conversationId !== conversationId) continue;
     const { messageId, text, receipt } = message;
     const found = rows.filter((row) => row.messageId === messageId);
@@ -156,13 +156,13 @@ function* checkMessages(
     if (row !== undefined && receipt?.turnId !== undefined && row.turnId !== receipt.turnId) {
       yield lost(`message ${messageId} was admitted into turn ${receipt.turnId} and is in ${row.turnId}`);
     }
-    const steered = book.steered.get(messageId);
+    const steered = record.steered.get(messageId);
     if (steered !== undefined && row?.turnId !== steered) {
       yield lost(`message ${messageId} was reported to steer ${steered} and is in ${row?.turnId}`);
     }
   }
   for (const { messageId = "", seq } of rows) {
-    if (!book.sent.has(messageId)) yield doubled(`seq ${seq} is a message ${messageId} that nobody sent`);
+    if (!record.sent.has(messageId)) yield doubled(`seq ${seq} is a message ${messageId} that was not sent`);
   }
 }
 
@@ -183,16 +183,16 @@ function* checkInherited(
 
 /** Checks that a successful compaction left one summary, a refused one none; of the others it is unknown. */
 function* checkSummaries(
-  book: Book,
+  record: ClientRecord,
   conversationId: string,
   chunks: readonly StoredChunk[],
 ): Iterable<Finding> {
-  const asked = book.compactions.filter((each) => each.conversationId === conversationId);
+  const asked = record.compactions.filter((each) => each.conversationId === conversationId);
   const done = asked.filter(({ outcome }) => outcome === "done").length;
   const unknown = asked.filter(({ outcome }) => outcome === "unknown").length;
   const isEntry = ({ chunk }: StoredChunk) => chunk.type === "system" && chunk.input !== undefined;
   const there = chunks.filter((stored) => stored.role === "system" && !isEntry(stored)).length;
-  if (book.forks.has(conversationId)) return;
+  if (record.forks.has(conversationId)) return;
   if (there < done || there > done + unknown) {
     const words = `there are ${there} summaries after ${done} compactions and ${unknown} of unknown outcome`;
     yield there < done ? lost(words) : doubled(words);
@@ -200,7 +200,11 @@ function* checkSummaries(
 }
 
 /** Checks that every call has one result after it, every result one call; a tool that must not run twice did not. */
-function* checkCalls(book: Book, conversationId: string, chunks: readonly StoredChunk[]): Iterable<Finding> {
+function* checkCalls(
+  record: ClientRecord,
+  conversationId: string,
+  chunks: readonly StoredChunk[],
+): Iterable<Finding> {
   const calls = new Set<string>();
   const asked = new Set<string>();
   const results = new Map<string, StoredChunk>();
@@ -220,12 +224,12 @@ function* checkCalls(book: Book, conversationId: string, chunks: readonly Stored
     }
   }
   for (const id of calls) if (!results.has(id)) yield call(`call ${id} has no result`);
-  for (const [id, { conversationId: at, name, times }] of book.started) {
+  for (const [id, { conversationId: at, name, times }] of record.started) {
     if (at !== conversationId) continue;
     if (name === "once" && times > 1) yield doubled(`${name} ran ${times} times for call ${id}`);
     if (!calls.has(id)) yield lost(`${name} was started for a call ${id} that is not in the log`);
   }
-  for (const [id, received] of book.results) {
+  for (const [id, received] of record.results) {
     if (received.conversationId !== conversationId) continue;
     const kept = results.get(id);
     if (kept?.chunk.type !== "tool-result") yield lost(`the result of ${id} was received and is gone`);
@@ -239,7 +243,7 @@ function* checkCalls(book: Book, conversationId: string, chunks: readonly Stored
  * Checks that turns reported as sealed are, with that reason and those seqs; the turns follow each other in the log.
  */
 function* checkTurns(
-  book: Book,
+  record: ClientRecord,
   conversationId: string,
   chunks: readonly StoredChunk[],
   turns: ReadonlyMap<string, TurnDetail>,
@@ -258,7 +262,7 @@ function* checkTurns(
     else if (metrics?.reason !== reason)
       yield lost(`turn ${turnId} ended with ${reason}, its metrics say ${metrics?.reason}`);
   }
-  for (const [turnId, received] of book.sealed) {
+  for (const [turnId, received] of record.sealed) {
     if (received.conversationId !== conversationId) continue;
     const rows = chunks.filter((chunk) => chunk.turnId === turnId);
     const is = { reason: turns.get(turnId)?.reason, firstSeq: rows[0]?.seq, lastSeq: rows.at(-1)?.seq };
@@ -276,13 +280,13 @@ function* checkTurns(
  * earlier.
  */
 function* checkParts(
-  book: Book,
-  parts: readonly ToldPart[],
+  record: ClientRecord,
+  parts: readonly ReceivedPart[],
   chunks: readonly StoredChunk[],
 ): Iterable<Finding> {
   const places = new Map(chunks.map((stored) => [`${stored.messageId} ${stored.partIndex}`, stored.chunk]));
   for (const { turnId, epoch, messageId, partIndex, pieces } of parts) {
-    const flushedN = book.flushed.get(`${turnId}~${epoch}`) ?? -1;
+    const flushedN = record.flushed.get(`${turnId}~${epoch}`) ?? -1;
     const seen = pieces.map(({ text }) => text).join("");
     const flushed = pieces.flatMap(({ n, text }) => (n <= flushedN ? [text] : [])).join("");
     const chunk = places.get(`${messageId} ${partIndex}`);

@@ -22,7 +22,7 @@ export interface SentMessage {
 }
 
 /** A tool's result that was published, and is therefore durable. */
-export interface ToldResult {
+export interface ReceivedResult {
   readonly conversationId: string;
   readonly turnId: string;
   readonly messageId: string | undefined;
@@ -30,7 +30,7 @@ export interface ToldResult {
   readonly isError: boolean;
 }
 
-export interface ToldSeal {
+export interface ReceivedSeal {
   readonly conversationId: string;
   readonly firstSeq: number | undefined;
   readonly lastSeq: number | undefined;
@@ -38,7 +38,7 @@ export interface ToldSeal {
 }
 
 /** Text that one viewer received of one part of an answer, written under one epoch, before it was committed. */
-export interface ToldPart {
+export interface ReceivedPart {
   readonly turnId: string;
   readonly epoch: string;
   readonly messageId: string;
@@ -53,11 +53,11 @@ export class Viewer {
   /** All frames since the beginning of the log, over all nodes. */
   readonly frames: SubscriptionFrame[] = [];
   readonly fold = new FrameFold();
-  readonly parts: ToldPart[] = [];
+  readonly parts: ReceivedPart[] = [];
   /** Number of frames it had seen each time that it was cut off. */
   readonly cuts: number[] = [];
   /** The parts that still grow, by message and place. */
-  #open = new Map<string, ToldPart>();
+  #open = new Map<string, ReceivedPart>();
 
   constructor(conversationId: string) {
     this.conversationId = conversationId;
@@ -117,16 +117,16 @@ export class Viewer {
 }
 
 /**
- * The client's own book: everything that was acknowledged to it, by any node. A node's death removes nothing from it,
+ * The client's own record: everything that was acknowledged to it, by any node. A node's death removes nothing from it,
  * and everything that nodes send later has to agree with it.
  */
-export class Book {
+export class ClientRecord {
   readonly sent = new Map<string, SentMessage>();
   /** By call id. */
-  readonly results = new Map<string, ToldResult>();
+  readonly results = new Map<string, ReceivedResult>();
   /** Ids of messages that were reported to have steered a turn, with the turn. */
   readonly steered = new Map<string, string>();
-  readonly sealed = new Map<string, ToldSeal>();
+  readonly sealed = new Map<string, ReceivedSeal>();
   /** Committed chunks as bytes, by conversation and seq. */
   readonly committed = new Map<string, Map<number, string>>();
   /** Number of times each call's tool was started, by call id. */
