@@ -19,8 +19,17 @@ function sdkFrom(folder: string): { find: RegExp; replacement: string }[] {
   }));
 }
 
-/** Slow suites of a package that `npm run test:slow` runs. */
-export const slowInPackages = ["packages/store/src/pglite/runtime.test.ts"];
+/** Slow suites outside of `test/slow`: `npm run test:slow` runs them, `npm test` does not. */
+export const slowSuites = [
+  "packages/store/src/migration/carry-over.test.ts",
+  "packages/store/src/moving/move-to-postgres.test.ts",
+  "packages/store/src/pglite/runtime.test.ts",
+  "packages/store/src/private-postgres/private-server.test.ts",
+  "test/cli/connect.test.ts",
+  "test/cli/deciding.test.ts",
+  "test/cli/mcp.test.ts",
+  "test/kill/kill.test.ts",
+];
 
 /**
  * Suites that neither mock modules nor need a database or a browser: their files share the modules of a worker, which
@@ -58,7 +67,7 @@ export default defineConfig({
         test: {
           name: "whole",
           include: ["packages/store/src/**/*.test.ts", ...onPostgres, "test/**/*.test.ts"],
-          exclude: ["test/slow/**", "test/packages/**", ...slowInPackages, "**/node_modules/**"],
+          exclude: ["test/slow/**", "test/packages/**", ...slowSuites, "**/node_modules/**"],
           globalSetup: ["test/harness/global-setup.ts"],
         },
       }),

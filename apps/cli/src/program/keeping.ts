@@ -185,7 +185,7 @@ function addShards(program: Command, act: Act): void {
     .action(act(async (context, options: JsonOption) => (await verbs()).listShards(options, context)));
   shard
     .command("add")
-    .description("prepare one that was added to the configuration, or let one take new owners again")
+    .description("prepare a shard that was added to the configuration, or open a closed one for new owners")
     .argument("<name>", "its name in store.shards")
     .addOption(json())
     .action(
@@ -195,11 +195,13 @@ function addShards(program: Command, act: Act): void {
     );
   shard
     .command("move")
-    .description("move an owner, or all of a shard, while it is used; again: end a move that did not end")
-    .argument("<owner>", "whose conversations; with --all and --to-node: a shard")
-    .argument("[shard]", "where to; where it is already: undo a move that did not end")
-    .option("--all", "all owners of the shard that is named first")
-    .option("--to-node <host:port>", "on Citus: a whole shard, to another server of the cluster")
+    .description(
+      "move an owner, or all owners of a shard, while they are in use; run again to finish an interrupted move",
+    )
+    .argument("<owner>", "the owner to move; with --all or --to-node, the shard")
+    .argument("[shard]", "the target shard; name the owner's present shard to undo an interrupted move")
+    .option("--all", "move all owners of the first shard to the second one")
+    .option("--to-node <host:port>", "on Citus: move a whole shard to another server of the cluster")
     .addOption(json())
     .addHelpText(
       "after",
@@ -216,7 +218,7 @@ function addShards(program: Command, act: Act): void {
     );
   shard
     .command("check")
-    .description("look for moves that did not end, for rows that they left, and for empty shards")
+    .description("find interrupted moves, rows that they left behind, and empty shards")
     .addOption(json())
     .action(act(async (context, options: JsonOption) => (await verbs()).checkShards(options, context)));
   shard.addHelpText(
