@@ -190,7 +190,7 @@ function costs({ model, bystander, elsewhere, spread, bytesPerSocket, storedPerT
     );
   return {
     title: `costs on one node and one server (${database}, ${cpus().length} cores)`,
-    columns: ["", "per turn", "range", "per delta", "range", "per second, for each node on each server"],
+    columns: ["", "per turn", "range", "per delta", "range", "for each node (and server)"],
     rows: [
       [
         "CPU of a node",
@@ -277,6 +277,7 @@ function projected(model, sizes) {
       row("turns/s", ({ turnsPerSecond }) => amount(turnsPerSecond)),
       row("turns running", ({ running }) => whole(running)),
       row("deltas/s", ({ deltasPerSecond }) => whole(deltasPerSecond)),
+      row("installations", ({ cells }) => whole(cells)),
       row("cores of nodes", ({ nodeCores }) => nodeCores.toFixed(1)),
       row(`nodes, ${percent(planned.share)} of a core each`, ({ nodes }) => whole(nodes)),
       row("cores of databases", ({ databaseCores }) => databaseCores.toFixed(1)),
