@@ -247,6 +247,26 @@ describeOnPostgres(
       expect(await checkShards(one.set)).toEqual([]);
     });
 
+    it("leaves the change numbers of the new place alone when they are ahead", async () => {
+      const [one] = both();
+      await fill("behind");
+      const { from, to } = await places("behind");
+      const numbers = ({ database }: Shard) =>
+        database.query({
+          text: "SELECT last_value::float8 AS last, log_cnt::float8 AS logged FROM parley.conversation_change",
+        });
+      const [{ last } = {}] = await numbers(from);
+      await to.database.query({
+        text: `SELECT setval('parley.conversation_change', $1::int8)::text AS set`,
+        values: [Number(last) + 1_000],
+      });
+      await to.database.query({ text: "SELECT nextval('parley.conversation_change')::text AS taken" });
+      const before = await numbers(to);
+      await moveOwner(one.set, { owner: "behind", to: to.name });
+      // Setting a sequence forgets the numbers that it has logged ahead.
+      expect(await numbers(to)).toEqual(before);
+    });
+
     it("and back again leaves the owner as it was", async () => {
       const [one, other] = both();
       await fill("tourist");

@@ -222,14 +222,17 @@ async function writesEnded({ database }: Shard, table: string): Promise<void> {
   }
 }
 
-/** Advances the target's change numbers to the source's: watchers have seen those. */
+/**
+ * Advances the target's change numbers to the source's: watchers have seen those. Numbers that are ahead are not set: one
+ * that another owner takes at the same time would be given out twice.
+ */
 async function advanceChanges(source: Shard, target: Shard): Promise<void> {
   const [row] = await source.database.query({
     text: "SELECT last_value::text AS last FROM parley.conversation_change",
   });
   await target.database.query({
-    text: `SELECT setval('parley.conversation_change', greatest(last_value, $1::int8))::text AS advanced
-      FROM parley.conversation_change`,
+    text: `SELECT setval('parley.conversation_change', $1::int8)::text AS advanced
+      FROM parley.conversation_change WHERE last_value < $1::int8`,
     values: [String(row?.last)],
   });
 }
