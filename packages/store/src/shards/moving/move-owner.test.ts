@@ -247,6 +247,42 @@ describeOnPostgres(
       expect(await checkShards(one.set)).toEqual([]);
     });
 
+    it("is refused to a third place once an earlier one took effect", async () => {
+      const [one, other] = both();
+      await fill("third");
+      const before = await read(one, "third");
+      const { from, to } = await places("third");
+      const third = one.set.shards.find((shard) => shard !== from && shard !== to)?.name ?? "";
+      // Like a process that is killed between the two rows that make the owner usable in the new place.
+      await moveOwner(one.set, {
+        owner: "third",
+        to: to.name,
+        onProgress: ({ phase }) => {
+          if (phase === "moved") throw new Error("killed");
+        },
+      }).catch(() => undefined);
+      await one.set.home.database.query({
+        text: "UPDATE parley.owner_shard SET shard = $1 WHERE owner = 'third'",
+        values: [from.name],
+      });
+      const refusal = {
+        code: "invalid_request",
+        message: `The move of this owner to ${to.name} took effect. Finish it by a move there`,
+      };
+      await expect(moveOwner(one.set, { owner: "third", to: third })).rejects.toMatchObject(refusal);
+      await setState(to, "third", "arriving", from.name);
+      await expect(moveOwner(one.set, { owner: "third", to: third })).rejects.toMatchObject(refusal);
+      await setState(to, "third", "gone", from.name);
+      await expect(moveOwner(one.set, { owner: "third", to: third })).rejects.toMatchObject({
+        code: "invalid_request",
+        message: expect.stringContaining("none of the configured shards has it"),
+      });
+      await setState(to, "third", "arriving", from.name);
+      await moveOwner(one.set, { owner: "third", to: to.name });
+      expect(await read(other, "third")).toEqual(before);
+      expect(await checkShards(one.set)).toEqual([]);
+    });
+
     it("leaves the change numbers of the new place alone when they are ahead", async () => {
       const [one] = both();
       await fill("behind");

@@ -138,9 +138,7 @@ async function tidy(owner: string, source: Shard, states: readonly OwnerStatus[]
   const second = states.find((each) => each.shard !== source && each.state === "here");
   if (second !== undefined || state === "gone") {
     const there = second ?? states.find((each) => each.state === "arriving");
-    throw refusal(
-      `The move of this owner to ${there?.shard.name ?? "another shard"} took effect. Finish it by a move there`,
-    );
+    throw refusal(tookEffect(there?.shard.name ?? "another shard"));
   }
   await setState(source, owner, "here", undefined, "leaving");
   let rows = 0;
@@ -154,18 +152,33 @@ async function tidy(owner: string, source: Shard, states: readonly OwnerStatus[]
 }
 
 function refuseSecondMove(states: readonly OwnerStatus[], source: Shard, target: Shard): void {
-  if (stateIn(states, target) === "here" && stateIn(states, source) !== "gone") {
+  const there = stateIn(states, target);
+  const others = states.filter(({ shard }) => shard !== source && shard !== target);
+  const arriving = others.find(({ state }) => state === "arriving");
+  if (stateIn(states, source) === "gone") {
+    if (there === "here") return;
+    const place = others.find(({ state }) => state === "here") ?? arriving;
+    if (place !== undefined) throw refusal(tookEffect(place.shard.name));
+    if (there === "arriving") return;
     throw refusal(
-      `The owner is in ${source.name} and in ${target.name}. Do not move it before that is explained`,
+      `The owner has left ${source.name}, and none of the configured shards has it. Add the missing one to store.shards`,
     );
   }
-  const other = states.find(
-    ({ shard, state }) => shard !== target && shard !== source && state === "arriving",
-  );
-  if (other === undefined) return;
+  const second = there === "here" ? target : others.find(({ state }) => state === "here")?.shard;
+  if (second !== undefined) {
+    throw refusal(
+      `The owner is in ${source.name} and in ${second.name}. Do not move it before that is explained`,
+    );
+  }
+  if (arriving === undefined) return;
+  const { name } = arriving.shard;
   throw refusal(
-    `A move of this owner to ${other.shard.name} was begun. Finish it by a move there, or undo it by a move to ${source.name}`,
+    `A move of this owner to ${name} was begun. Finish it by a move there, or undo it by a move to ${source.name}`,
   );
+}
+
+function tookEffect(name: string): string {
+  return `The move of this owner to ${name} took effect. Finish it by a move there`;
 }
 
 function refusal(message: string): ParleyError {
