@@ -5,6 +5,9 @@ import { loadConfig } from "../../config/load-config.js";
 import { table } from "../../terminal/table.js";
 import type { VerbContext } from "../../verb-context.js";
 
+/** Connections to each server: a move holds one, and copies with others. */
+const movingConnections = 4;
+
 interface ShardOptions {
   readonly json?: boolean;
 }
@@ -205,7 +208,8 @@ async function withShards(context: VerbContext, work: (set: ShardSet) => Promise
       "Name them in the configuration: store.shards with the present store as the first one, or store.schemas.",
     );
   }
-  const opened = await openStore(store);
+  const { maxConnections = movingConnections } = store;
+  const opened = await openStore({ ...store, maxConnections: Math.max(maxConnections, movingConnections) });
   try {
     if (opened.shards !== undefined) await work(opened.shards);
   } finally {

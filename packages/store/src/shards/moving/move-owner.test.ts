@@ -16,8 +16,8 @@ import type { OpenedShards } from "../open-shards.js";
 import type { Shard } from "../shard.js";
 import { createTestShards, type TestShards } from "../shards.test-support.js";
 import { checkShards, summarizeShards } from "./check-shards.js";
-import { countOwner } from "./copy-owner.js";
-import { type MoveOwnerProgress, moveOwner, placeOf } from "./move-owner.js";
+import { countOwner, removeOwner } from "./copy-owner.js";
+import { type MoveOwnerProgress, moveOwner, placeOf, placeWhile } from "./move-owner.js";
 import { setState, statusOf } from "./owner-state.js";
 import { readOwnerTables, stayingTables } from "./owner-tables.js";
 
@@ -281,6 +281,70 @@ describeOnPostgres(
       await moveOwner(one.set, { owner: "third", to: to.name });
       expect(await read(other, "third")).toEqual(before);
       expect(await checkShards(one.set)).toEqual([]);
+    });
+
+    it("is refused while another process moves or undoes the same owner, which loses nothing", async () => {
+      const [one, other] = both();
+      await fill("twice");
+      const before = await read(one, "twice");
+      const { from, to } = await places("twice");
+      const outcomes: Promise<unknown>[] = [];
+      await moveOwner(one.set, {
+        owner: "twice",
+        to: to.name,
+        onProgress() {
+          if (outcomes.length > 0) return;
+          for (const { name } of [to, from]) {
+            outcomes.push(
+              moveOwner(other.set, { owner: "twice", to: name }).catch((error: unknown) => error),
+            );
+          }
+        },
+      });
+      const refusal = { code: "store_unavailable", retryable: true, details: { reason: "other_move" } };
+      expect(await Promise.all(outcomes)).toMatchObject([refusal, refusal]);
+      expect(await read(other, "twice")).toEqual(before);
+      expect(await checkShards(one.set)).toEqual([]);
+    });
+
+    it("ends when it may not be the only one any more, and is started again", async () => {
+      const [one, other] = both();
+      await fill("cut");
+      const before = await read(one, "cut");
+      const { to } = await places("cut");
+      let cut: Promise<unknown> | undefined;
+      const moving = moveOwner(one.set, {
+        owner: "cut",
+        to: to.name,
+        onProgress() {
+          cut ??= other.set.home.database.query({
+            text: `SELECT count(pg_terminate_backend(pid))::int4 AS ended FROM pg_catalog.pg_stat_activity
+              WHERE datname = current_database() AND application_name = 'parley move'`,
+          });
+        },
+      });
+      await expect(moving).rejects.toMatchObject({ code: "store_unavailable" });
+      expect(await cut).toEqual([{ ended: 1 }]);
+      expect(await read(one, "cut")).toEqual(before);
+      await one.store.forOwner("cut").create({ id: "goes-on", settings: {} });
+      await moveOwner(other.set, { owner: "cut", to: to.name });
+      expect(await one.store.forOwner("cut").get("goes-on")).not.toBeNull();
+    });
+
+    it("writes nothing to a place that is in use, and removes nothing from it", async () => {
+      const [one] = both();
+      await fill("frozen");
+      const { from, to } = await places("frozen");
+      const tables = await readOwnerTables(placeOf(from), from.schema);
+      for (const state of ["arriving", "gone"] as const) {
+        await expect(removeOwner(placeWhile(from, "frozen", state), tables, "frozen")).rejects.toMatchObject({
+          details: { reason: "other_move" },
+        });
+      }
+      const rows = await rowsIn(from, "frozen");
+      expect(rows).toBeGreaterThan(60);
+      await moveOwner(one.set, { owner: "frozen", to: to.name });
+      expect(await rowsIn(to, "frozen")).toBe(rows);
     });
 
     it("leaves the change numbers of the new place alone when they are ahead", async () => {

@@ -1,9 +1,11 @@
 import { ParleyError } from "@parley/core/errors";
-import { withBudget } from "../../database.js";
+import { type Statement, withBudget } from "../../database.js";
 import { storedText } from "../../stored-text.js";
+import { isRefusal } from "../guard-owners.js";
 import type { Shard } from "../shard.js";
 import { type ShardSet, shardNamed } from "../sharded-store.js";
 import { copyOwner, type OwnerCopy, type OwnerPlace, removeOwner } from "./copy-owner.js";
+import { exclusiveMove, otherMove } from "./exclusive-move.js";
 import { mapOf, type OwnerState, type OwnerStatus, setState, statusOf } from "./owner-state.js";
 import { type OwnerTable, readOwnerTables } from "./owner-tables.js";
 
@@ -50,9 +52,20 @@ const sweptTables = ["conversation_head", "outbox"] as const;
  * The move takes effect when the row of the owner in the old place says `gone`: until then everything that was written
  * there is valid, and nothing in the new place can be used; from then on it is the reverse. An attempt that died before
  * is started again, or undone by a move to the place where the owner is; one that died later is finished.
+ *
+ * One move of an owner runs at a time. Needs at least two connections to the server of the home shard.
  */
 export async function moveOwner(set: ShardSet, options: MoveOwnerOptions): Promise<MovedOwner> {
   const owner = storedText(options.owner);
+  return exclusiveMove(set.home, owner, (stillAlone) => moveAlone(set, owner, options, stillAlone));
+}
+
+async function moveAlone(
+  set: ShardSet,
+  owner: string,
+  options: MoveOwnerOptions,
+  stillAlone: () => Promise<void>,
+): Promise<MovedOwner> {
   const { onProgress = () => undefined } = options;
   const source = shardNamed(set, (await mapOf(set.home, owner)) ?? noOwner(options.owner));
   const target = shardNamed(set, options.to);
@@ -70,6 +83,7 @@ export async function moveOwner(set: ShardSet, options: MoveOwnerOptions): Promi
   let rows = 0;
   let pausedMs = 0;
   if (stateIn(states, source) !== "gone") {
+    await stillAlone();
     await setState(target, owner, "arriving", source.name);
     rows += await copyOwner(copy, { whole: true });
     rows += await copyOwner(copy);
@@ -77,9 +91,11 @@ export async function moveOwner(set: ShardSet, options: MoveOwnerOptions): Promi
     isPaused = true;
     const pausedAt = performance.now();
     rows += await pausing(source, owner, async () => {
+      await stillAlone();
       await setState(source, owner, "leaving", target.name);
       const rest = await copyRest(source, copy);
       await advanceChanges(source, target);
+      await stillAlone();
       await setState(source, owner, "gone", target.name, "leaving");
       return rest;
     });
@@ -89,7 +105,7 @@ export async function moveOwner(set: ShardSet, options: MoveOwnerOptions): Promi
   onProgress({ phase: "moved" });
   await readsEnded(source);
   onProgress({ phase: "removing" });
-  await removeOwner(copy.source, copy.tables, owner);
+  await removeOwner(placeWhile(source, owner, "gone"), copy.tables, owner);
   return { from: source.name, to: target.name, rows, pausedMs };
 }
 
@@ -145,8 +161,8 @@ async function tidy(owner: string, source: Shard, states: readonly OwnerStatus[]
   for (const each of states) {
     if (each.shard === source || each.state === undefined) continue;
     if (each.state === "arriving") await setState(each.shard, owner, "gone", source.name);
-    const place = placeOf(each.shard);
-    rows += await removeOwner(place, await readOwnerTables(place, each.shard.schema), owner);
+    const tables = await readOwnerTables(placeOf(each.shard), each.shard.schema);
+    rows += await removeOwner(placeWhile(each.shard, owner, "gone"), tables, owner);
   }
   return rows;
 }
@@ -195,10 +211,10 @@ async function beginCopy(
   target: Shard,
   onCopied: OwnerCopy["onCopied"],
 ): Promise<OwnerCopy> {
-  const [from, to] = [placeOf(source), placeOf(target)];
+  const [from, to] = [placeOf(source), placeWhile(target, owner, "arriving")];
   const [tables, targetTables] = await Promise.all([
     readOwnerTables(from, source.schema),
-    readOwnerTables(to, target.schema),
+    readOwnerTables(placeOf(target), target.schema),
   ]);
   if (shapeOf(tables) !== shapeOf(targetTables)) {
     throw new ParleyError(
@@ -218,6 +234,30 @@ function shapeOf(tables: readonly OwnerTable[]): string {
 export function placeOf({ schema, server }: Shard): OwnerPlace {
   const patient = withBudget(server, "long");
   return { schema, query: (statement) => patient.query(statement) };
+}
+
+/**
+ * Returns a shard for statements that must run only while the owner has a state there. A process that was frozen must
+ * not write to a place that is in use meanwhile. Costs no extra round trip.
+ */
+export function placeWhile(shard: Shard, owner: string, state: OwnerState): OwnerPlace {
+  const patient = withBudget(shard.server, "long");
+  const guard: Statement = {
+    text: `SELECT 1 / (count(*) = 1)::int4 AS held FROM (
+      SELECT 1 FROM "${shard.schema}".shard_owner WHERE owner = $1 AND state = $2 FOR SHARE
+    ) AS held`,
+    values: [owner, state],
+  };
+  return {
+    schema: shard.schema,
+    async query(statement) {
+      try {
+        return (await patient.batch([guard, statement]))[1] ?? [];
+      } catch (error) {
+        throw isRefusal(error) ? otherMove(error) : error;
+      }
+    },
+  };
 }
 
 /** Waits until no running transaction writes the table. Other transactions wait for that moment, too. */
