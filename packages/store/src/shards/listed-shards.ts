@@ -40,13 +40,18 @@ export async function openShard({ home }: ShardSet, name: string): Promise<void>
  */
 export async function closeShard({ home, shards }: ShardSet, name: string): Promise<void> {
   const others = shards.map((shard) => shard.name).filter((each) => each !== name);
-  const rows = await home.database.query({
-    text: `UPDATE parley.shard SET state = 'closed' WHERE name = $1
-        AND EXISTS (SELECT FROM parley.shard other WHERE other.name = ANY ($2::text[]) AND other.state = 'open')
-      RETURNING 1 AS done`,
-    values: [name, others],
+  const isClosed = await home.database.transaction(async (connection) => {
+    // Two that close the last two shards at once must not both succeed.
+    await connection.query({ text: "LOCK TABLE parley.shard IN SHARE ROW EXCLUSIVE MODE" });
+    const rows = await connection.query({
+      text: `UPDATE parley.shard SET state = 'closed' WHERE name = $1
+          AND EXISTS (SELECT FROM parley.shard other WHERE other.name = ANY ($2::text[]) AND other.state = 'open')
+        RETURNING 1 AS done`,
+      values: [name, others],
+    });
+    return rows.length > 0;
   });
-  if (rows.length > 0) return;
+  if (isClosed) return;
   throw new ParleyError(
     "invalid_request",
     `No other shard takes new owners. Let one take them: parley shard add ${others[0] ?? "<shard>"}`,

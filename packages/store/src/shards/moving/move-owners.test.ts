@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { describeOnPostgres } from "../../../../../test/harness/postgres.js";
 import { start } from "../../postgres/turns.test-support.js";
-import { openShard } from "../listed-shards.js";
+import { closeShard, openShard } from "../listed-shards.js";
 import type { OpenedShards } from "../open-shards.js";
 import { shardNamed } from "../sharded-store.js";
 import { createNumberedShards, type TestShards } from "../shards.test-support.js";
@@ -144,6 +144,27 @@ describeOnPostgres(
       });
       const [moved = ""] = await ownersIn("s1");
       expect((await statusOf(set.shards, moved)).filter(({ state }) => state === "here")).toHaveLength(1);
+    });
+
+    it("leaves one open when the last two are closed at once", async () => {
+      for (const name of ["s2", "s3"]) await closeShard(set, name);
+      // Both wait for an owner that is being placed.
+      let closing: Promise<unknown>[] = [];
+      await set.home.database.transaction(async (connection) => {
+        await connection.query({ text: "SELECT name FROM parley.shard FOR SHARE" });
+        closing = ["s0", "s1"].map((name) => closeShard(set, name));
+        for (let waiting = 0; waiting < 2; ) {
+          // A transaction sees the sessions as they were when it first looked at them.
+          const [row] = await set.home.server.query({
+            text: `SELECT count(*)::int4 AS waiting FROM pg_catalog.pg_stat_activity
+              WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+          });
+          waiting = Number(row?.waiting);
+        }
+      });
+      const outcomes = await Promise.allSettled(closing);
+      expect(outcomes.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
+      expect((await summarizeShards(set)).filter(({ isOpen }) => isOpen)).toHaveLength(1);
     });
 
     it("keeps the numbers of a shard that was removed from the configuration", async () => {
