@@ -73,6 +73,14 @@ describeOnPostgres(
       await query(standIn);
       await moveSchema(shard, to);
       expect(await calls()).toEqual([{ call: "move parley_1 worker-2 5433", timeout: "0" }]);
+      await query(`
+        CREATE OR REPLACE FUNCTION public.citus_schema_move(schema_id regnamespace, target_node_name text,
+          target_node_port integer, shard_transfer_mode text DEFAULT 'auto') RETURNS void LANGUAGE plpgsql AS $$
+        BEGIN RAISE EXCEPTION 'server %:% is not known', target_node_name, target_node_port; END $$`);
+      await expect(moveSchema(shard, to)).rejects.toMatchObject({
+        message: "Citus refused: server worker-2:5433 is not known",
+        retryable: false,
+      });
     });
   },
   "preferred",

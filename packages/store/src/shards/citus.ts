@@ -1,4 +1,4 @@
-import { ParleyError } from "@parley/core/errors";
+import { isParleyError, ParleyError } from "@parley/core/errors";
 import { type Database, withBudget } from "../database.js";
 import { unlimited } from "../migration/migrate.js";
 import type { Shard } from "./shard.js";
@@ -51,8 +51,24 @@ async function callCitus(
   call: string,
   values: readonly (string | number)[],
 ): Promise<void> {
-  await withBudget(server, "migration").transaction(async (connection) => {
-    await connection.query(unlimited);
-    await connection.query({ text: `SELECT ${call}::text AS done`, values });
+  try {
+    await withBudget(server, "migration").transaction(async (connection) => {
+      await connection.query(unlimited);
+      await connection.query({ text: `SELECT ${call}::text AS done`, values });
+    });
+  } catch (error) {
+    throw refusalOf(error) ?? error;
+  }
+}
+
+/** Returns the error with the words of Citus, which say what is wrong with a server or a table. */
+function refusalOf(error: unknown): ParleyError | undefined {
+  if (!isParleyError(error) || !["internal", "invalid_request"].includes(error.code)) return undefined;
+  if (!(error.cause instanceof Error)) return undefined;
+  const { details = {} } = error;
+  return new ParleyError("store_unavailable", `Citus refused: ${error.cause.message}`, {
+    retryable: false,
+    details: { ...details, reason: "citus" },
+    cause: error.cause,
   });
 }
