@@ -51,13 +51,19 @@ import * as endpoints from "./operations/webhooks/endpoints.js";
 import { outboxStore } from "./operations/webhooks/outbox.js";
 import { refuseShard } from "./shards/register-shards.js";
 import { UndividedDatabase } from "./shards/undivided.js";
-import { createStoreContext, forOwners, type LogStoreOptions, type StoreContext } from "./store-context.js";
+import {
+  createStoreContext,
+  forOwners,
+  type LogStoreOptions,
+  type StoreContext,
+  type StoreContextOptions,
+} from "./store-context.js";
 import { storedText } from "./stored-text.js";
 
 export type { LogStoreOptions };
 
 /** Opens the runtime's store on a database of either kind. `migrate` has to be called before anything else. */
-export function openLogStore(database: Database, options: LogStoreOptions = {}): LogStoreRoot {
+export function openLogStore(database: Database, options: StoreContextOptions = {}): LogStoreRoot {
   const whole = new UndividedDatabase(database);
   const store = createStoreContext(options.isShard ? database : whole, options);
   const { schema } = store;

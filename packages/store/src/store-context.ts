@@ -24,6 +24,12 @@ export interface LogStoreOptions {
   readonly isShard?: boolean;
 }
 
+/** Options of a store that shares the connections of its server with other stores of the same process. */
+export interface StoreContextOptions extends LogStoreOptions {
+  /** Lets the searches of all these stores through. Default: one for this store alone. */
+  readonly searchGate?: SearchGate;
+}
+
 /** Values that every operation of a store uses. */
 export interface StoreContext {
   /** Database whose statements are written for the schema `parley`, even if the schema has another name. */
@@ -49,7 +55,7 @@ export function forOwners<Context extends Pick<StoreContext, "database" | "isSha
 }
 
 /** Creates the context, with defaults for options that are absent. */
-export function createStoreContext(database: Database, options: LogStoreOptions): StoreContext {
+export function createStoreContext(database: Database, options: StoreContextOptions): StoreContext {
   const search = { ...defaultSearchBounds, ...options.search };
   const { schema = defaultSchema } = options;
   return {
@@ -58,7 +64,7 @@ export function createStoreContext(database: Database, options: LogStoreOptions)
     ids: options.ids ?? createUuidV7Factory(),
     maxBytes: options.maxBytes ?? 32 * 2 ** 20,
     search,
-    searchGate: new SearchGate(search),
+    searchGate: options.searchGate ?? new SearchGate(search),
     isShard: options.isShard ?? false,
   };
 }

@@ -4,9 +4,11 @@ import type { LogStoreRoot, Wake } from "@parley/core/ports";
 import { checkSchemaName, defaultSchema, inSchema } from "../in-schema.js";
 import { openLogStore } from "../open-log-store.js";
 import { checkAddress, type OpenPostgresOptions, searchesWithin, wakeOf } from "../postgres/open-postgres.js";
-import { defaultConnections, PostgresDatabase } from "../postgres/postgres-database.js";
+import { PostgresDatabase } from "../postgres/postgres-database.js";
 import { refuseUnannouncedPooler } from "../postgres/recognise-pooler.js";
 import { PostgresWake } from "../postgres/wake.js";
+import { defaultSearchBounds } from "../search/search-bounds.js";
+import { SearchGate } from "../search/search-gate.js";
 import { registerShards } from "./register-shards.js";
 import type { Shard, ShardOptions, ShardServer } from "./shard.js";
 import { ShardMap } from "./shard-map.js";
@@ -82,10 +84,11 @@ function openServer(options: OpenShardsOptions, configured: readonly ShardOption
     ...omitUndefined({ transactionPooler, listenUrl, schema: first.schema }),
   };
   const database = new PostgresDatabase(connection);
-  const perShard = Math.floor((options.maxConnections ?? defaultConnections) / configured.length);
-  const search = { ...searchesWithin({ ...connection, maxConnections: perShard }), ...options.search };
+  const search = { ...searchesWithin(connection), ...options.search };
+  // One for all shards of the server: they share its connections.
+  const searchGate = new SearchGate({ ...defaultSearchBounds, ...search });
   const shards = configured.map(({ name, schema = defaultSchema }): Shard => {
-    const store = openLogStore(database, { ...shared, schema, search, isShard: true });
+    const store = openLogStore(database, { ...shared, schema, search, searchGate, isShard: true });
     return { name, schema, store, database: inSchema(database, schema), server: database };
   });
   const wake = wakeOf(connection);

@@ -1,3 +1,4 @@
+import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import {
   describeOnPostgres,
@@ -9,7 +10,7 @@ import { openPostgres } from "../postgres/open-postgres.js";
 import { admission, batch, start } from "../postgres/turns.test-support.js";
 import { type OpenedShards, type OpenShardsOptions, openShards } from "./open-shards.js";
 import type { Shard, ShardOptions } from "./shard.js";
-import { createTestShards, type TestShards } from "./shards.test-support.js";
+import { createNumberedShards, createTestShards, type TestShards } from "./shards.test-support.js";
 
 const owners = Array.from({ length: 40 }, (_, index) => `owner-${index}`);
 const moving = { code: "store_unavailable", retryable: true, details: { reason: "owner_moved" } };
@@ -239,6 +240,43 @@ describeOnPostgres(
       expect(leases.map(({ turnId, fence }) => ({ turnId, fence }))).toEqual([
         { turnId: turns.far.turnId, fence: turns.far.fence + 2 },
       ]);
+    });
+  },
+  "preferred",
+);
+
+describeOnPostgres(
+  "shards of one database",
+  (postgres) => {
+    it("share a number of searches, so that those never take all connections", async () => {
+      const shards = await createNumberedShards(postgres);
+      onTestFinished(() => shards.drop());
+      const { store, set } = await opened(shards.shards, { maxConnections: 4 });
+      const found = new Map<string, string>();
+      for (const owner of owners) found.set((await set.map.find(owner)).name, owner);
+      const searchers = [...found.values()];
+      expect(searchers).toHaveLength(4);
+      for (const owner of searchers) await store.forOwner(owner).create({ id: "c", settings: {} });
+      const client = new pg.Client({ connectionString: shards.urls[0] });
+      await client.connect();
+      onTestFinished(() => client.end());
+      const waiting = async () => {
+        // A transaction sees the sessions as they were when it first looked at them.
+        await client.query("SELECT pg_stat_clear_snapshot()");
+        const { rows } = await client.query(`SELECT FROM pg_stat_activity
+          WHERE datname = current_database() AND wait_event_type = 'Lock'`);
+        return rows.length;
+      };
+      await client.query("BEGIN");
+      for (const { schema } of shards.shards) {
+        await client.query(`LOCK TABLE ${schema}.search_entry, ${schema}.search_owner`);
+      }
+      const searches = searchers.map((owner) => store.forOwner(owner).search({ q: "word", limit: 5 }));
+      await vi.waitUntil(async () => (await waiting()) >= 2);
+      for (const owner of searchers) expect((await store.forOwner(owner).get("c"))?.id).toBe("c");
+      expect(await waiting()).toBe(2);
+      await client.query("COMMIT");
+      await Promise.all(searches);
     });
   },
   "preferred",
