@@ -62,7 +62,7 @@ export class UndividedDatabase implements Database {
 export function dividedStore(cause?: unknown): ParleyError {
   return new ParleyError(
     "store_unavailable",
-    "The store is divided into shards. Name all of them in store.shards, as the other nodes do",
+    "The store is divided into shards. Set store.shards or store.schemas, as on the other nodes",
     { retryable: false, details: { reason: "wrong_shards" }, cause },
   );
 }
