@@ -13,6 +13,8 @@ import { ScenarioClient } from "./scenario-client.js";
 
 /** Time that it may take until all clients have received everything, once nothing runs any more. */
 const patienceMs = 60_000;
+/** Limit of a case: the slowest take a minute on a busy machine. */
+const caseMs = 300_000;
 /** Number of a viewer's cursors that are tried, beside those with which it was cut off. */
 const cursorsTried = 8;
 const receiptsTried = 3;
@@ -140,10 +142,12 @@ export async function runCase(
         findings.push({ kind: "open", words: `a turn stayed with a dead node for ${Math.round(ms)} ms` });
       },
     };
-    await fault.inject(context);
-    await scenarioDone;
-    await nodes.atLeast(fault.nodes);
-    await settle(cluster, clients);
+    await withinCase(async () => {
+      await fault.inject(context);
+      await scenarioDone;
+      await nodes.atLeast(fault.nodes);
+      await settle(cluster, clients);
+    });
     const examined = await examine(cluster, clients, random);
     findings.push(...examined.findings);
     const turnEndings = await turnEndingsOf(cluster, openTurns);
@@ -161,7 +165,23 @@ export async function runCase(
     const words = error instanceof Error ? error.message : String(error);
     throw new Error(`${words}\n${await situation(cluster, clients)}`, { cause: error });
   } finally {
+    // A node that a failed case left asleep would answer none of the calls that are still in flight.
+    if (victim.alive) victim.signal("SIGCONT");
     await Promise.all(clients.map((client) => client.end()));
+  }
+}
+
+/** Rejects if a case does not end: a proof that waits forever shows nothing. */
+async function withinCase(work: () => Promise<void>): Promise<void> {
+  const abort = new AbortController();
+  const late = sleep(caseMs, undefined, { signal: abort.signal }).then(() => {
+    throw new Error(`the case did not end within ${caseMs} ms`);
+  });
+  try {
+    await Promise.race([work(), late]);
+  } finally {
+    abort.abort();
+    late.catch(() => undefined);
   }
 }
 
