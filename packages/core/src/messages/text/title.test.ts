@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { ConversationMessage } from "../message.js";
+import { withoutMarks } from "./markdown-marks.js";
 import { titleFrom, titleOf } from "./title.js";
 
 describe("a title that is made of a text", () => {
@@ -18,15 +19,26 @@ describe("a title that is made of a text", () => {
     expect(titleFrom(text)).toBe(title);
   });
 
-  it("has at most 80 characters, on one line, and is the same again", () => {
+  it("is one line of at most 80 characters, and never half a character", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme", maxLength: 400 }), (text) => {
         const title = titleFrom(text);
         expect(Array.from(title).length).toBeLessThanOrEqual(80);
-        expect(title).not.toMatch(/[\r\n\t]/);
+        expect(title).toBe(title.trim());
+        expect(title).not.toMatch(/[\n\r\t]/);
+        expect(title).not.toMatch(/\p{Surrogate}/u);
         expect(title === "").toBe(text.trim() === "");
+        if (withoutMarks(text.trimStart(), -1).text !== text.trimStart()) return;
+        const line = text.trim().replace(/\s+/gu, " ");
+        if (Array.from(line).length <= 80) expect(title).toBe(line);
+        else expect(title.endsWith("…")).toBe(true);
       }),
     );
+  });
+
+  it("keeps a short text and cuts a long one between words where it can", () => {
+    expect(titleFrom("x".repeat(81))).toBe(`${"x".repeat(79)}…`);
+    expect(titleFrom(`${"\n".repeat(10)}x${" ".repeat(1_998)}😀`)).toBe("x");
   });
 
   it("is that of the first message of a user", () => {

@@ -7,7 +7,10 @@ const readCharacters = 2_000;
 
 /** Makes a title of a text: on one line, without the marks of markdown, shortened. */
 export function titleFrom(text: string): string {
-  const beginning = text.trimStart().slice(0, readCharacters);
+  const beginning = text
+    .trimStart()
+    .slice(0, readCharacters)
+    .replace(/[\uD800-\uDBFF]$/, "");
   const line = onOneLine(withoutMarks(beginning, -1).text) || onOneLine(beginning);
   if (line.length <= titleCharacters) return line;
   const characters = Array.from(line.slice(0, titleCharacters * 4));

@@ -1,6 +1,5 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { titleFrom } from "../../messages/text/title.js";
 import { checkId, derivedConversationId } from "./inbox.js";
 
 describe("the id of a conversation that a message opens", () => {
@@ -15,29 +14,6 @@ describe("the id of a conversation that a message opens", () => {
           expect(derivedConversationId(owner2, message2)).not.toBe(id);
       }),
     );
-  });
-});
-
-describe("a title", () => {
-  it("is one line of at most 80 characters, and never half a character", () => {
-    fc.assert(
-      fc.property(fc.string({ unit: "grapheme", maxLength: 400 }), (text) => {
-        const title = titleFrom(text);
-        expect(Array.from(title).length).toBeLessThanOrEqual(80);
-        expect(title).toBe(title.trim());
-        expect(title).not.toMatch(/[\n\r\t]/);
-        expect(title).not.toMatch(/\p{Surrogate}/u);
-        const line = text.trim().replace(/\s+/gu, " ");
-        if (Array.from(line).length <= 80) expect(title).toBe(line);
-        else expect(title.endsWith("…")).toBe(true);
-      }),
-    );
-  });
-
-  it("keeps a short text and cuts a long one between words where it can", () => {
-    expect(titleFrom("  Hello\n\n there ")).toBe("Hello there");
-    expect(titleFrom("")).toBe("");
-    expect(titleFrom("x".repeat(81))).toBe(`${"x".repeat(79)}…`);
   });
 });
 
