@@ -24,11 +24,17 @@ export const slowSuites = [
   "packages/store/src/migration/carry-over.test.ts",
   "packages/store/src/moving/move-to-postgres.test.ts",
   "packages/store/src/pglite/runtime.test.ts",
+  "packages/store/src/postgres/plans.test.ts",
   "packages/store/src/private-postgres/private-server.test.ts",
   "test/cli/connect.test.ts",
   "test/cli/deciding.test.ts",
+  "test/cli/first-calls.test.ts",
+  "test/cli/hostile-text.test.ts",
   "test/cli/mcp.test.ts",
+  "test/cli/model-in-use.test.ts",
+  "test/cli/verbs.test.ts",
   "test/kill/kill.test.ts",
+  "test/replay/replay-matrix.test.ts",
 ];
 
 /**

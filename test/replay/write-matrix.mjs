@@ -4,7 +4,14 @@ import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const args = ["node_modules/vitest/vitest.mjs", "run", "test/replay/replay-matrix.test.ts", "--update"];
+const args = [
+  "node_modules/vitest/vitest.mjs",
+  "run",
+  "--config",
+  "vitest.slow.config.ts",
+  "test/replay/replay-matrix.test.ts",
+  "--update",
+];
 const vitest = spawn(process.execPath, args, { cwd: root, stdio: "inherit" });
 vitest.on("exit", (code) => {
   process.exitCode = code ?? 1;
