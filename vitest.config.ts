@@ -19,6 +19,8 @@ function sdkFrom(folder: string): { find: RegExp; replacement: string }[] {
   }));
 }
 
+const pageSuite = (name: string) => `test/page/${name}.test.ts`;
+
 /** Slow suites outside of `test/slow`: `npm run test:slow` runs them, `npm test` does not. */
 export const slowSuites = [
   "packages/store/src/migration/carry-over.test.ts",
@@ -34,6 +36,10 @@ export const slowSuites = [
   "test/cli/model-in-use.test.ts",
   "test/cli/verbs.test.ts",
   "test/kill/kill.test.ts",
+  ...["accessibility", "everywhere", "files", "first-visit", "hostile", "inspector", "long-conversation"].map(
+    pageSuite,
+  ),
+  ...["never-wonder", "order", "rich-answers", "settings-page", "temporary", "usage"].map(pageSuite),
   "test/replay/replay-matrix.test.ts",
 ];
 
