@@ -55,10 +55,13 @@ export class KillPoints {
   #plan;
   #left = 0;
   #report;
+  #reportReached;
   #calls = new AsyncLocalStorage();
 
-  constructor(report) {
+  /** `reportReached` must have left this process when it returns. */
+  constructor(report, reportReached) {
     this.#report = report;
+    this.#reportReached = reportReached;
   }
 
   arm(plan) {
@@ -164,7 +167,7 @@ export class KillPoints {
     const plan = this.#plan;
     if (plan === undefined) return;
     this.#plan = undefined;
-    this.#report({ type: "reached" });
+    this.#reportReached();
     if (plan.signal === "none") return;
     process.kill(process.pid, plan.signal ?? "SIGKILL");
     // Another thread may be the first to get the signal: nothing more happens on this one until it stops too.

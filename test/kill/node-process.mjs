@@ -3,6 +3,7 @@
 // this process when it dies was never acknowledged. With `isServed` others can talk to it over HTTP and sockets. It
 // ends by itself when its parent is gone.
 import "./shift-clock.mjs";
+import { writeSync } from "node:fs";
 import { createModelCatalog, createRuntime } from "@parley/core/runtime";
 import { createWebhookTransport } from "@parley/http/node";
 import { openEmbedded } from "@parley/store/embedded";
@@ -23,11 +24,21 @@ const {
   files,
 } = JSON.parse(process.env.PARLEY_NODE ?? "{}");
 const owner = "client";
+/** The file descriptor that the parent reads for `reached`. */
+const reachedPipe = 4;
 
 const report = (message, onSent) => {
   if (process.connected) process.send(message, undefined, undefined, onSent);
 };
-const points = new KillPoints(report);
+
+/**
+ * Reports that the armed point is reached, over a pipe of its own. A message on the process channel waits behind others
+ * in this process if the parent is busy, and would stay here once the process is suspended.
+ */
+const reportReached = () => {
+  writeSync(reachedPipe, "reached\n");
+};
+const points = new KillPoints(report, reportReached);
 
 /** Reports each message to the server to the points. */
 class WatchedClient extends pg.Client {

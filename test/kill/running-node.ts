@@ -107,7 +107,6 @@ export type NodeReport =
 type NodeMessage =
   | NodeReport
   | { readonly type: "ready"; readonly node: string; readonly url?: string }
-  | { readonly type: "reached" }
   | { readonly type: "frame"; readonly subscription: number; readonly frame: SubscriptionFrame }
   | { readonly type: "end"; readonly subscription: number; readonly code?: string }
   | {
@@ -179,13 +178,15 @@ export class RunningNode {
     const child = fork(program, [], {
       env: { ...env, PARLEY_NODE: JSON.stringify(options) },
       execArgv: [],
-      stdio: ["ignore", "ignore", "pipe", "ipc"],
+      stdio: ["ignore", "ignore", "pipe", "ipc", "pipe"],
     });
     this.#child = child;
     running.add(child);
     child.stderr?.setEncoding("utf8").on("data", (text: string) => {
       this.#words = (this.#words + text).slice(-20_000);
     });
+    // The node writes here only when its point is reached.
+    child.stdio[4]?.on("data", () => this.#onReached());
     // "close" comes after the last message that was still on its way when the process died.
     this.gone = once(child, "close").then(() => {
       this.goneAt = performance.now();
@@ -388,9 +389,6 @@ export class RunningNode {
       case "ready":
         this.url = message.url ?? "";
         this.#onReady();
-        break;
-      case "reached":
-        this.#onReached();
         break;
       case "frame":
         this.#listeners.get(message.subscription)?.onFrame(message.frame);

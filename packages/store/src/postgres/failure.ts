@@ -110,6 +110,11 @@ export function isConflict(error: ParleyError): boolean {
   return state === "40001" || state === "40P01";
 }
 
+/** Returns true if a transaction waited too long for a lock, and was rolled back. */
+export function isLocked(error: unknown): boolean {
+  return isParleyError(error) && sqlState(error.cause) === "55P03";
+}
+
 /** Returns true if the server ended a statement because it took too long. */
 export function isOutOfTime(error: unknown): boolean {
   return isParleyError(error) && sqlState(error.cause) === "57014";

@@ -85,6 +85,25 @@ describeOnPostgres("connections", (postgres) => {
     expect(await pidOf(database)).not.toBe(pid);
   });
 
+  it("wait in a transaction for a lock for a limited time, then begin it again", async () => {
+    const database = open();
+    const other = await connectDirectly();
+    await other.query("CREATE TABLE held (id integer)");
+    await other.query("BEGIN");
+    await other.query("LOCK TABLE held");
+    let begun = 0;
+    const work = database.transaction(async (connection) => {
+      begun += 1;
+      await connection.query({ text: "LOCK TABLE held" });
+      return "done";
+    });
+    // A frozen process would get the lock next, and hold it: what it waits for has to end before that.
+    await vi.waitFor(() => expect(begun).toBe(2), 30_000);
+    await other.query("COMMIT");
+    expect(await work).toBe("done");
+    expect(begun).toBe(2);
+  });
+
   it("are closed with the store", async () => {
     const other = await connectDirectly();
     const database = open();

@@ -2,7 +2,7 @@ import { ParleyError } from "@parley/core/errors";
 import pg from "pg";
 import type { Connection, Database, ResultRow, Statement, TimeBudget } from "../database.js";
 import { type BoundedClient, boundClient } from "./bounded-client.js";
-import { failureOf, isConflict, spoilsConnection } from "./failure.js";
+import { failureOf, isConflict, isLocked, spoilsConnection } from "./failure.js";
 import { PipelinedStatements } from "./pipelined-statements.js";
 import { RecentCalls } from "./recent-calls.js";
 import { type PostgresTimeouts, silenceLimits, timeoutsOf } from "./timeouts.js";
@@ -29,6 +29,16 @@ const attempts = 6;
 
 /** A frozen process must not hold a conversation's lock for longer than its lease lasts. */
 const idleTransactionMs = 5_000;
+
+/**
+ * Time that a transaction waits for a lock. It is shorter than the time that a frozen process may hold one: otherwise
+ * the transactions of this process that wait for each other would get the lock one after the other, and each of them
+ * would hold it for that time.
+ */
+const lockWaitMs = 3_000;
+
+/** Waits of a transaction for the same lock: longer in all than a frozen process may hold it. */
+const lockWaits = 2;
 
 /** Idle time after which the system starts to probe a connection. It finds hosts that are gone, not those that hang. */
 const keepAliveMs = 10_000;
@@ -108,11 +118,14 @@ export class PostgresDatabase implements Database {
       this.#clients.add(client as PooledClient);
       client.once("end", () => this.#clients.delete(client as PooledClient));
     });
+    const lockLimit = `set_config('lock_timeout', '${lockWaitMs}', true)`;
     const limits = `set_config('statement_timeout', '${statementTimeoutMs}', true), set_config('idle_in_transaction_session_timeout', '${idleTransactionMs}', true)`;
-    this.#opening = [
-      { text: "BEGIN", ...(transactionPooler ? {} : { name: "begin" }) },
-      ...(transactionPooler ? [{ text: `SELECT ${limits}` }] : []),
-    ];
+    this.#opening = transactionPooler
+      ? [{ text: "BEGIN" }, { text: `SELECT ${limits}, ${lockLimit}` }]
+      : [
+          { text: "BEGIN", name: "begin" },
+          { text: `SELECT ${lockLimit}`, name: "lock_limit" },
+        ];
     this.#longer = {
       text: `SELECT set_config('statement_timeout', '${longStatementTimeoutMs}', true)`,
       name: "longer",
@@ -198,7 +211,9 @@ export class PostgresDatabase implements Database {
       try {
         return await this.#connected(work);
       } catch (error) {
-        if (!(error instanceof ParleyError) || !isConflict(error) || attempt === attempts) throw error;
+        if (!(error instanceof ParleyError)) throw error;
+        const mayRepeat = isConflict(error) ? attempt < attempts : isLocked(error) && attempt < lockWaits;
+        if (!mayRepeat) throw error;
         // Transactions that conflicted must not conflict again at once.
         await new Promise((resolve) => setTimeout(resolve, Math.random() * 5 * 2 ** attempt));
       }
@@ -219,7 +234,8 @@ export class PostgresDatabase implements Database {
     } catch (error) {
       const isUnavailable = error instanceof ParleyError && error.code === "store_unavailable";
       held.isSpoiled ||= isUnavailable && spoilsConnection(error);
-      if (isUnavailable && !isConflict(error)) this.#recent.failed({ unconnected: false });
+      if (isUnavailable && !isConflict(error) && !isLocked(error))
+        this.#recent.failed({ unconnected: false });
       else this.#recent.succeeded();
       throw error;
     } finally {

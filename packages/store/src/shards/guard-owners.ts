@@ -66,11 +66,15 @@ const writeText = `SELECT 1 / (count(*) = $2::int4)::int4 AS here FROM (
 
 const writes = new Map<string, boolean>();
 
+/** Words of SQL that only a statement has that writes or locks. In the text of a read they cost a lock, nothing else. */
+const writing =
+  /\b(INSERT|UPDATE|DELETE|MERGE|TRUNCATE|LOCK|SHARE|nextval|setval|CREATE|ALTER|DROP)\b|\bpg_(try_)?advisory/i;
+
 /** Returns true for statements that write, or only lock. */
-function isWrite({ text }: Statement): boolean {
+export function isWrite({ text }: Pick<Statement, "text">): boolean {
   let found = writes.get(text);
   if (found === undefined) {
-    found = /\b(INSERT|UPDATE|DELETE|FOR SHARE|nextval)\b/i.test(text);
+    found = writing.test(text);
     if (writes.size >= 2_000) writes.clear();
     writes.set(text, found);
   }

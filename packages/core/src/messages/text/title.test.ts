@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { ConversationMessage } from "../message.js";
 import { withoutMarks } from "./markdown-marks.js";
-import { titleFrom, titleOf } from "./title.js";
+import { titleFrom, titleOf, titleOfName } from "./title.js";
 
 describe("a title that is made of a text", () => {
   it.each([
@@ -39,6 +39,12 @@ describe("a title that is made of a text", () => {
   it("keeps a short text and cuts a long one between words where it can", () => {
     expect(titleFrom("x".repeat(81))).toBe(`${"x".repeat(79)}…`);
     expect(titleFrom(`${"\n".repeat(10)}x${" ".repeat(1_998)}😀`)).toBe("x");
+  });
+
+  it("keeps the characters of a name, which are no marks", () => {
+    expect(titleOfName("__init__.py")).toBe("__init__.py");
+    expect(titleOfName(" a\n*b*.txt")).toBe("a *b*.txt");
+    expect(titleOfName("x".repeat(81))).toBe(`${"x".repeat(79)}…`);
   });
 
   it("is that of the first message of a user", () => {

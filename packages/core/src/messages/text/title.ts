@@ -11,7 +11,12 @@ export function titleFrom(text: string): string {
     .trimStart()
     .slice(0, readCharacters)
     .replace(/[\uD800-\uDBFF]$/, "");
-  const line = onOneLine(withoutMarks(beginning, -1).text) || onOneLine(beginning);
+  return titleOfName(withoutMarks(beginning, -1).text) || titleOfName(beginning);
+}
+
+/** Makes a title of a name, which has no marks: on one line, shortened. */
+export function titleOfName(name: string): string {
+  const line = name.trim().replace(/\s+/gu, " ");
   if (line.length <= titleCharacters) return line;
   const characters = Array.from(line.slice(0, titleCharacters * 4));
   if (characters.length <= titleCharacters) return line;
@@ -19,10 +24,6 @@ export function titleFrom(text: string): string {
     .slice(0, titleCharacters - 1)
     .join("")
     .trimEnd()}…`;
-}
-
-function onOneLine(text: string): string {
-  return text.trim().replace(/\s+/gu, " ");
 }
 
 /**

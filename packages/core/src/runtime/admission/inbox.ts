@@ -4,7 +4,7 @@ import { invalidField, isParleyError, ParleyError } from "../../errors.js";
 import { type ConversationMessage, type MessageRole, textOf } from "../../messages/message.js";
 import type { MessageContentPart } from "../../messages/part.js";
 import { chainHash, hashText } from "../../messages/text/hash.js";
-import { titleFrom } from "../../messages/text/title.js";
+import { titleFrom, titleOfName } from "../../messages/text/title.js";
 import { utf8Length } from "../../messages/tokens/transcript-tokens.js";
 import { checkPlain } from "../../plain-data.js";
 import type {
@@ -297,11 +297,9 @@ export class Inbox {
       choices,
       turnId: ids.next(),
       queueLength: limits.queueLength,
-      title: titleFrom(
-        textOf(message) ||
-          textOf(before?.findLast(({ role }) => role === "user") ?? message) ||
-          fileNameIn(content),
-      ),
+      title:
+        titleFrom(textOf(message) || textOf(before?.findLast(({ role }) => role === "user") ?? message)) ||
+        titleOfName(fileNameIn(content)),
       ...defaultModelOf(models),
     };
   }
