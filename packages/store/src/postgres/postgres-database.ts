@@ -31,14 +31,14 @@ const attempts = 6;
 const idleTransactionMs = 5_000;
 
 /**
- * Time that a transaction waits for a lock. It is shorter than the time that a frozen process may hold one: otherwise
- * the transactions of this process that wait for each other would get the lock one after the other, and each of them
- * would hold it for that time.
+ * Time that a transaction waits for a lock. Otherwise the transactions of a frozen process that wait for each other
+ * would get the lock one after the other, and each of them would hold it for that time. It is less than half of that
+ * time because a statement may wait twice: for its place in the queue of a row, and for the row.
  */
-const lockWaitMs = 3_000;
+const lockWaitMs = 2_000;
 
 /** Waits of a transaction for the same lock: longer in all than a frozen process may hold it. */
-const lockWaits = 2;
+const lockWaits = 4;
 
 /** Idle time after which the system starts to probe a connection. It finds hosts that are gone, not those that hang. */
 const keepAliveMs = 10_000;

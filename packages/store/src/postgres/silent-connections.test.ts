@@ -1,8 +1,10 @@
 import type { LogStoreRoot } from "@parley/core/ports";
+import pg from "pg";
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from "vitest";
 import { describeOnPostgres, type TestDatabase } from "../../../../test/harness/postgres.js";
 import { TcpProxy } from "../../../../test/harness/tcp-proxy.js";
 import { type OpenPostgresOptions, openPostgres } from "./open-postgres.js";
+import { PostgresDatabase } from "./postgres-database.js";
 import type { PostgresTimeouts } from "./timeouts.js";
 import { admission, batch, start, textsOf } from "./turns.test-support.js";
 import type { PostgresWake } from "./wake.js";
@@ -219,6 +221,51 @@ describeOnPostgres(
       expect((await store.check()).trouble).toContain("for want of a database connection");
       vi.advanceTimersByTime(11_000);
       expect(await store.check()).toEqual({ schema: "current" });
+    });
+
+    it("hold a lock once, and not one transaction after the other", async () => {
+      const proxy = await startProxy();
+      const frozen = new PostgresDatabase({
+        url: proxy.through(database.url),
+        driver: { application_name: "frozen" },
+      });
+      onTestFinished(() => frozen.close());
+      const other = new pg.Client({ connectionString: database.url });
+      onTestFinished(() => other.end());
+      await other.connect();
+      await other.query("CREATE TABLE contended AS SELECT 1 AS id");
+      const lock = "SELECT FROM contended FOR UPDATE";
+      const open = async () => {
+        const { rows } = await other.query(
+          "SELECT state FROM pg_stat_activity WHERE application_name = 'frozen' AND datname = current_database()",
+        );
+        return rows.map(({ state }) => String(state)).sort();
+      };
+      let end = () => {};
+      const never = new Promise<void>((resolve) => {
+        end = resolve;
+      });
+      onTestFinished(() => end());
+      const contend = () =>
+        frozen
+          .transaction(async (connection) => {
+            await connection.query({ text: lock });
+            await never;
+          })
+          .catch(() => undefined);
+      contend();
+      await expect.poll(open).toEqual(["idle in transaction"]);
+      // The first one in the queue waits for the lock, the second one for its place in the queue, and then for the lock.
+      contend();
+      await expect.poll(open).toEqual(["active", "idle in transaction"]);
+      contend();
+      await expect.poll(open).toEqual(["active", "active", "idle in transaction"]);
+      proxy.freeze();
+      await other.query(lock);
+      // The server has ended the one that had it. The others have given up, and hold nothing.
+      expect(await open()).toEqual(["idle in transaction (aborted)", "idle in transaction (aborted)"]);
+      // Its end reaches the frozen connections, so nothing waits for them.
+      await proxy.close();
     });
   },
   "preferred",
