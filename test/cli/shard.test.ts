@@ -74,7 +74,7 @@ describeOnPostgres(
       expect((await opened.store.forOwner("alice").get("c"))?.title).toBe("Hers");
       await opened.close();
       await moveToShard("alice", to, {}, context());
-      expect(said).toEqual([`The owner "alice" is in ${to} already.`]);
+      expect(said).toEqual([`The owner "alice" is already in ${to}.`]);
       await listShards({ json: true }, context());
       expect(said[0]).toMatchObject([
         { name: "first", schema: "parley", isHome: true, isOpen: true, owners: to === "first" ? 1 : 0 },
@@ -120,9 +120,9 @@ describeOnPostgres(
         });
       await arriving("arriving");
       await expect(moveToShard("s1", "s0", { all: true }, context("divided.json"))).rejects.toMatchObject({
-        message: "1 owners of s1 were not moved.",
+        message: "1 owner of s1 could not be moved.",
       });
-      expect(said).toContain(`Moving "${stuck}", ${leaving.length} of ${leaving.length} owners.`);
+      expect(said).toContain(`Moving "${stuck}" (${leaving.length} of ${leaving.length}).`);
       expect(said.join("\n")).toContain(`"${stuck}": A move of this owner to s2 was begun`);
       await arriving("gone");
       await moveToShard("s1", "s0", { all: true, json: true }, context("divided.json"));
@@ -134,6 +134,7 @@ describeOnPostgres(
       await listShards({}, context("divided.json"));
       expect(said.join("\n")).toMatch(/s1 +divided_1 +0 +0 +no/);
       await addShard("s1", {}, context("divided.json"));
+      expect(said).toEqual(["The shard s1 takes new owners again."]);
       await listShards({}, context("divided.json"));
       expect(said.join("\n")).toMatch(/s1 +divided_1 +0 +0 +yes/);
       for (const owner of owners) expect(await opened.store.forOwner(owner).get("c")).not.toBeNull();

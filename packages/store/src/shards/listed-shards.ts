@@ -26,12 +26,13 @@ export async function listShards(database: Pick<Database, "query">): Promise<Lis
   }));
 }
 
-/** Lets new owners be placed in a shard that was closed. */
-export async function openShard({ home }: ShardSet, name: string): Promise<void> {
-  await home.database.query({
-    text: "UPDATE parley.shard SET state = 'open' WHERE name = $1 AND state = 'closed'",
+/** Lets new owners be placed in a shard that was closed. Returns false if it was not closed. */
+export async function openShard({ home }: ShardSet, name: string): Promise<boolean> {
+  const rows = await home.database.query({
+    text: "UPDATE parley.shard SET state = 'open' WHERE name = $1 AND state = 'closed' RETURNING 1 AS done",
     values: [name],
   });
+  return rows.length > 0;
 }
 
 /**

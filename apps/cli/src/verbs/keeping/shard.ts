@@ -2,6 +2,7 @@ import type { CitusNode, MoveOwnerProgress, ShardSet } from "@parley/store/postg
 import { CliError, usageError } from "../../cli-error.js";
 import { openStore } from "../../compose/store.js";
 import { loadConfig } from "../../config/load-config.js";
+import { counted } from "../../terminal/figures.js";
 import { table } from "../../terminal/table.js";
 import type { VerbContext } from "../../verb-context.js";
 
@@ -58,10 +59,11 @@ export async function addShard(name: string, options: ShardOptions, context: Ver
       );
     }
     const { openShard } = await import("@parley/store/postgres");
-    await openShard(set, name);
+    const wasClosed = await openShard(set, name);
     const number = set.numberOf(shard);
     if (options.json) return io.json({ name, schema: shard.schema, number });
-    io.note(`The shard ${name} is ready, with the number ${number}. New owners come to it from now on.`);
+    if (wasClosed) return io.note(`The shard ${name} takes new owners again.`);
+    io.note(`The shard ${name} is ready and takes new owners. Its number is ${number}.`);
     io.note("Add it to the configuration of all nodes, and restart them one by one.");
   });
 }
@@ -108,12 +110,12 @@ async function moveOne(
     if (from === to) {
       return io.note(
         rows === 0
-          ? `The owner "${owner}" is in ${to} already.`
-          : `The owner "${owner}" stays in ${to}; ${rows} rows of a move that did not end were removed.`,
+          ? `The owner "${owner}" is already in ${to}.`
+          : `The owner "${owner}" stays in ${to}. Removed ${counted(rows, "row")} of an interrupted move.`,
       );
     }
     io.note(
-      `The owner "${owner}" is in ${to} now: ${rows} rows. It could not write for ${Math.ceil(pausedMs)} ms.`,
+      `Moved the owner "${owner}" to ${to}: ${counted(rows, "row")}. Its writes were paused for ${Math.ceil(pausedMs)} ms.`,
     );
   });
 }
@@ -127,7 +129,7 @@ async function moveAll(from: string, to: string, options: ShardOptions, context:
       from,
       to,
       signal: context.signal,
-      onOwner: ({ owner, number, of }) => io.note(`Moving "${owner}", ${number} of ${of} owners.`),
+      onOwner: ({ owner, number, of }) => io.note(`Moving "${owner}" (${number} of ${of}).`),
     });
     const isRemovable = (await findRemovableShards(set)).includes(from);
     const { owners, rows, longestPauseMs, failures } = moved;
@@ -135,13 +137,16 @@ async function moveAll(from: string, to: string, options: ShardOptions, context:
     else {
       for (const { owner, message } of failures) io.line(`"${owner}": ${message}.`);
       io.note(
-        `${owners} owners of ${from} are in ${to} now: ${rows} rows. None could not write for more than ${Math.ceil(longestPauseMs)} ms.`,
+        owners === 0
+          ? `No owner was moved from ${from} to ${to}.`
+          : `Moved ${counted(owners, "owner")} from ${from} to ${to}: ${counted(rows, "row")}. ` +
+              `The writes of an owner were paused for ${Math.ceil(longestPauseMs)} ms at most.`,
       );
-      io.note(`No new owner comes to ${from}, until \`parley shard add ${from}\`.`);
+      io.note(`The shard ${from} takes no new owners. To open it again: parley shard add ${from}`);
       if (isRemovable) io.note(removable(from));
     }
     if (failures.length > 0) {
-      throw new CliError(`${failures.length} owners of ${from} were not moved.`, {
+      throw new CliError(`${counted(failures.length, "owner")} of ${from} could not be moved.`, {
         advice: "Run the command again: it goes on with them.",
       });
     }
@@ -170,7 +175,7 @@ function nodeOf(text: string): CitusNode {
   const [, host, port] = /^(.+):(\d{1,5})$/.exec(text) ?? [];
   if (host === undefined || port === undefined) {
     throw usageError(
-      `--to-node ${text} is no server with a port.`,
+      `--to-node needs a host and a port, not ${text}.`,
       "Name it as Citus does, which lists its servers in pg_dist_node: worker-2:5432",
     );
   }
@@ -181,7 +186,7 @@ function removable(name: string): string {
   return `The shard ${name} is empty, and takes no new owners: it can be removed from the configuration of all nodes.`;
 }
 
-/** Looks for what moves have left behind. Fails where there is something. */
+/** Looks for rows that interrupted moves have left behind. Fails if there are any. */
 export async function checkShards(options: ShardOptions, context: VerbContext): Promise<void> {
   const { io } = context;
   await withShards(context, async (set) => {
@@ -193,10 +198,10 @@ export async function checkShards(options: ShardOptions, context: VerbContext): 
         io.line(`${shard}: "${owner}": ${problem}. ${advice}.`);
       }
       if (problems.length === 0)
-        io.note("Every owner is in one shard, and no move has left anything behind.");
+        io.note("No problems: every owner is in one shard, and no interrupted move has left rows behind.");
       for (const name of empty) io.note(removable(name));
     }
-    if (problems.length > 0) throw new CliError(`${problems.length} problems were found.`);
+    if (problems.length > 0) throw new CliError(`Found ${counted(problems.length, "problem")}.`);
   });
 }
 
@@ -220,14 +225,14 @@ async function withShards(context: VerbContext, work: (set: ShardSet) => Promise
 function progressLine(progress: MoveOwnerProgress): string {
   switch (progress.phase) {
     case "copying":
-      return `Copying ${progress.table}: ${progress.rows} rows.`;
+      return `Copying ${progress.table}: ${counted(progress.rows, "row")}.`;
     case "catching-up":
-      return `Copying the rest of ${progress.table}: ${progress.rows} rows.`;
+      return `Copying the rest of ${progress.table}: ${counted(progress.rows, "row")}.`;
     case "pausing":
       return "Pausing the owner's writes.";
     case "moved":
-      return "The owner goes on in its new place.";
+      return "The owner uses the new shard.";
     case "removing":
-      return "Removing its rows from the old place.";
+      return "Removing its rows from the old shard.";
   }
 }
