@@ -40,8 +40,8 @@ export interface Connection {
  */
 export interface Database extends Connection {
   /**
-   * Runs `work` in one transaction on one connection, and commits when it resolves. A deadlock or a serialization
-   * failure rolls back and runs `work` again, so `work` must change only the database.
+   * Runs `work` in one transaction on one connection, and commits when it resolves. A deadlock, a serialization failure
+   * or a long wait for a lock rolls back and runs `work` again, so `work` must change only the database.
    */
   transaction<T>(work: (connection: Connection) => Promise<T>): Promise<T>;
 

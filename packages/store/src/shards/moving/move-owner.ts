@@ -36,8 +36,11 @@ export interface MoveOwnerOptions {
 /** Rounds of copying while the owner is paused, until nothing differs. Sweeps may have removed old rows. */
 const rounds = 5;
 
-/** Milliseconds that running calls get to end: for the longest statement, and for a lock. */
-const limits = { readMs: 15_000, lockMs: 2_000, lockAttempts: 10 };
+/**
+ * Limits for calls that run when a move begins: milliseconds for the longest statement, and attempts to get a lock, each
+ * of which the database repeats and limits.
+ */
+const limits = { readMs: 15_000, lockAttempts: 3 };
 
 /** Tables that nodes write for all owners at once, without the lock of an owner's row. */
 const sweptTables = ["conversation_head", "outbox"] as const;
@@ -264,10 +267,9 @@ export function placeWhile(shard: Shard, owner: string, state: OwnerState): Owne
 async function writesEnded({ database }: Shard, table: string): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      await database.transaction(async (connection) => {
-        await connection.query({ text: `SELECT set_config('lock_timeout', '${limits.lockMs}', true)` });
-        await connection.query({ text: `LOCK TABLE parley.${table} IN EXCLUSIVE MODE` });
-      });
+      await database.transaction((connection) =>
+        connection.query({ text: `LOCK TABLE parley.${table} IN EXCLUSIVE MODE` }),
+      );
       return;
     } catch (error) {
       if (attempt === limits.lockAttempts) throw error;
