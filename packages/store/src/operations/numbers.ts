@@ -3,20 +3,26 @@ import type { Statement } from "../database.js";
 /**
  * Numbers are taken by separate statements and kept for the transaction in a setting, from which the statement that
  * writes reads them in the same round trip: a write calls no volatile function, so that an engine which distributes the
- * schema can forward it unchanged. A write without the statement before it fails: the setting is empty.
+ * schema can forward it unchanged. Without the statement before it the number is NULL, and a write fails, because no
+ * column for such a number takes NULL. It is no error by itself: such an engine evaluates it for a write without rows, too.
  */
 const change = "parley_transaction.change";
 const log = "parley_transaction.log";
 const blob = "parley_transaction.blob";
 
 /** The number that `takeChangeNumber` took in this transaction. */
-export const changeNumber = `current_setting('${change}')::int8`;
+export const changeNumber = taken(change);
 
 /** The number that `takeLogNumber` took in this transaction. */
-export const logNumber = `current_setting('${log}')::int8`;
+export const logNumber = taken(log);
 
 /** The number that `takeBlobNumber` took in this transaction. */
-export const blobNumber = `current_setting('${blob}')::int8`;
+export const blobNumber = taken(blob);
+
+/** Returns the number in a setting; NULL if none was taken in this transaction. */
+function taken(setting: string): string {
+  return `nullif(current_setting('${setting}', true), '')::int8`;
+}
 
 /**
  * Takes the number of a change of this owner, under a shared advisory lock that names a lower bound of it: a reader of

@@ -143,7 +143,8 @@ async function removeSecret(store: StoreContext, name: SecretName, version?: str
 
 /**
  * Takes a hold. Any connection can take and release one, so it works behind a transaction pooler, where a session lock
- * does not.
+ * does not. A hold has ended if it ends earlier than the new one by the length of the new one or more: the condition of
+ * an upsert calls no function of the time, so that an engine which distributes the schema accepts it.
  */
 async function holdSecret(store: StoreContext, hold: SecretHold & { leaseMs: number }): Promise<number> {
   const named = nameValues(hold);
@@ -153,7 +154,8 @@ async function holdSecret(store: StoreContext, hold: SecretHold & { leaseMs: num
       text: `INSERT INTO parley.secret_hold AS h (owner, kind, name, holder, until)
         VALUES ($1, $2, $3, $4, statement_timestamp() + $5::float8 * interval '1 millisecond')
         ON CONFLICT (owner, kind, name) DO UPDATE SET holder = excluded.holder, until = excluded.until
-        WHERE h.until <= statement_timestamp() OR h.holder = excluded.holder RETURNING 1 AS held`,
+        WHERE h.until - excluded.until <= $5::float8 * interval '-1 millisecond' OR h.holder = excluded.holder
+        RETURNING 1 AS held`,
       values: [...named, storedText(hold.holder), hold.leaseMs],
     },
     {

@@ -174,8 +174,8 @@ export async function finishUpload(
           }
         : {
             name: "check_blob",
-            text: `UPDATE parley.blob SET check_at = coalesce(check_at, ${inMs("$3")})
-              WHERE number = $1 AND owner = $2`,
+            text: `UPDATE parley.blob SET check_at = ${inMs("$3")}
+              WHERE number = $1 AND owner = $2 AND check_at IS NULL`,
             values: [blob, owner, unsentMs],
           },
       {

@@ -93,7 +93,7 @@ WITH reported AS (
   })}
 )
 UPDATE parley.input_request r SET response = coalesce(r.response, g.response::json),
-  decided_at = coalesce(r.decided_at, ${nowMs}), logged = r.logged OR $4::bool
+  decided_at = least(r.decided_at, ${nowMs}), logged = r.logged OR $4::bool
 FROM unnest($2::text[], $3::text[]) AS g(request_id, response)
 WHERE r.log = $1 AND r.request_id = g.request_id
 RETURNING r.request_id, r.response::text AS response`;

@@ -122,20 +122,22 @@ FROM unnest($4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text
 CROSS JOIN (SELECT max(place) AS last FROM parley.input_request WHERE log = $1::int8 AND turn = $2::int4) AS p
 ON CONFLICT DO NOTHING
   RETURNING log, turn, place, request_id, kind, tool_name, expires_at
+), reported AS (
+  ${reportText("input.requested", {
+    owner: "$3",
+    log: "made.log",
+    place: "made.place",
+    data: {
+      conversationId: "c.id",
+      title: "c.title",
+      turnId: "t.id",
+      requestId: "made.request_id",
+      kind: "made.kind",
+      toolName: "made.tool_name",
+      expiresAt: isoTime("made.expires_at"),
+    },
+    from: "made, parley.conversation c, parley.conversation_turn t",
+    where: "c.log = made.log AND t.log = made.log AND t.ordinal = made.turn",
+  })}
 )
-${reportText("input.requested", {
-  owner: "$3",
-  log: "made.log",
-  place: "made.place",
-  data: {
-    conversationId: "c.id",
-    title: "c.title",
-    turnId: "t.id",
-    requestId: "made.request_id",
-    kind: "made.kind",
-    toolName: "made.tool_name",
-    expiresAt: isoTime("made.expires_at"),
-  },
-  from: "made, parley.conversation c, parley.conversation_turn t",
-  where: "c.log = made.log AND t.log = made.log AND t.ordinal = made.turn",
-})}`;
+SELECT count(*)::int4 AS made FROM made`;

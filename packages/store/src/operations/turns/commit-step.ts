@@ -19,7 +19,7 @@ import { commitInputs, holdsResponses, logResponses } from "../input/decisions.j
 import { takeChangeNumber } from "../numbers.js";
 import { invalid, messageConflict, staleFence } from "../refusals.js";
 import { rowParameters, rowStatements } from "../row-parameters.js";
-import { checkHeld, type Head, lockText, nowMs, requireHead, touchedWith } from "./head.js";
+import { checkHeld, type Head, lockText, nowIf, requireHead, touchedWith } from "./head.js";
 import { deliver, insertRows } from "./open-turn.js";
 import { queueState, readQueue } from "./queue-state.js";
 
@@ -86,7 +86,7 @@ const commitTexts = rowStatements(
   (given) => `
 WITH counted AS (
   UPDATE parley.conversation_head h SET next_seq = h.next_seq + $6::int4,
-    active_at = CASE WHEN $6::int4 = 0 THEN h.active_at ELSE greatest(h.active_at, ${nowMs}) END
+    active_at = greatest(h.active_at, ${nowIf("$6::int4 > 0")})
   FROM parley.conversation c
   WHERE c.owner = $2 AND c.id = $1 AND c.status <> 'removed'
     AND h.log = c.log AND h.turn_id = $3 AND h.fence = $4 AND h.waiting_since IS NULL
@@ -154,7 +154,7 @@ async function commitSlowly(
     ...(steers.length === 0 ? [] : insertRows(head, steerRows, { firstSeq: next, turn: head.turnCount })),
     {
       text: `UPDATE parley.conversation_head SET next_seq = $2,
-        active_at = greatest(active_at, CASE WHEN $3::bool THEN ${nowMs} END) WHERE log = $1`,
+        active_at = greatest(active_at, ${nowIf("$3::bool")}) WHERE log = $1`,
       values: [log, last + 1, last + 1 > head.nextSeq],
     },
     {

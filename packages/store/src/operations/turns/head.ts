@@ -37,6 +37,14 @@ export interface Head {
  */
 export const nowMs = "date_trunc('milliseconds', statement_timestamp())";
 
+/**
+ * Returns that time if a condition is true, and NULL otherwise. Not `CASE WHEN ... THEN now`: an engine that distributes
+ * the schema refuses a write with such a function within CASE or COALESCE.
+ */
+export function nowIf(condition: string): string {
+  return `${nowMs} + CASE WHEN ${condition} THEN interval '0' END`;
+}
+
 /** Returns a time as milliseconds, without a function that depends on settings: RETURNING may hold it. */
 export function returnedMs(column: string): string {
   return `date_part('epoch', ${column} - timestamptz '1970-01-01 00:00:00+00') * 1000`;

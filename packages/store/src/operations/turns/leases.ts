@@ -23,7 +23,7 @@ export function requestStop(store: StoreContext, owner: string, id: string): Pro
     const [marked = []] = await connection.batch([
       {
         name: "request_stop",
-        text: `UPDATE parley.conversation_head h SET stop_requested_at = coalesce(h.stop_requested_at, ${nowMs})
+        text: `UPDATE parley.conversation_head h SET stop_requested_at = least(h.stop_requested_at, ${nowMs})
           FROM parley.conversation c WHERE h.log = $1 AND c.log = $1 RETURNING ${leaseColumns}`,
         values: [head.log],
       },

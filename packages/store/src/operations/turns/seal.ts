@@ -14,7 +14,7 @@ import { takeChangeNumber } from "../numbers.js";
 import { rowParameters, rowStatements } from "../row-parameters.js";
 import { reportText } from "../webhooks/report.js";
 import { checkDistinct, checkIsTurn, ordered, placed, withResponses, writtenRows } from "./commit-step.js";
-import { checkHeld, type Head, lockForChange, nowMs, requireHead, touched } from "./head.js";
+import { checkHeld, type Head, lockForChange, nowIf, nowMs, requireHead, touched } from "./head.js";
 import { checkTurnId, endLease, insertRows, stillOpened } from "./open-turn.js";
 import { queueState, readQueue } from "./queue-state.js";
 
@@ -90,7 +90,7 @@ const sealTexts = rowStatements(
 WITH ended AS (
   UPDATE parley.conversation_head h SET turn_id = NULL, node = '', stop_requested_at = NULL, started_at = NULL,
     next_seq = h.next_seq + $6::int4, sealed_seq = h.next_seq + $6::int4 - 1,
-    active_at = CASE WHEN $6::int4 = 0 THEN h.active_at ELSE greatest(h.active_at, ${nowMs}) END
+    active_at = greatest(h.active_at, ${nowIf("$6::int4 > 0")})
   FROM parley.conversation c
   WHERE c.owner = $2 AND c.id = $1 AND c.status <> 'removed'
     AND h.log = c.log AND h.turn_id = $3 AND h.fence = $4 AND h.waiting_since IS NULL

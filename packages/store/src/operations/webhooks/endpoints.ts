@@ -105,19 +105,37 @@ export function changeWebhook(
       ],
     });
     if (changed === undefined) return null;
-    if (enabled === false) await connection.query(giveUpStatement(owner, storedText(id), keepMs));
+    if (enabled === false) {
+      await connection.batch([
+        disabledStatement(owner, storedText(id), "user"),
+        giveUpStatement(owner, storedText(id), keepMs),
+      ]);
+    }
     return (await find(connection, owner, id))?.webhook ?? null;
   });
 }
 
-// Enabling clears earlier failures.
+// Enabling clears earlier failures. `disabledStatement` follows where it disables.
 const changeText = `
 UPDATE parley.webhook w SET url = coalesce($3, w.url), label = coalesce($4, w.label),
   events = coalesce($5::text[], w.events), enabled = coalesce($6::bool, w.enabled),
   failures = CASE WHEN $6::bool OR $3 IS NOT NULL THEN 0 ELSE w.failures END,
-  disabled_at = CASE WHEN $6::bool THEN NULL WHEN NOT $6::bool AND w.enabled THEN ${nowMs} ELSE w.disabled_at END,
-  disabled_reason = CASE WHEN $6::bool THEN NULL WHEN NOT $6::bool AND w.enabled THEN 'user' ELSE w.disabled_reason END
+  disabled_at = CASE WHEN $6::bool THEN NULL ELSE w.disabled_at END,
+  disabled_reason = CASE WHEN $6::bool THEN NULL ELSE w.disabled_reason END
 WHERE w.owner = $1 AND w.id = $2 RETURNING 1 AS changed`;
+
+/**
+ * Notes when and why an endpoint was disabled, behind the statement that disabled it in the same transaction. One that
+ * was disabled before has a time, and keeps it.
+ */
+export function disabledStatement(owner: string, id: string, reason: "user" | "gone"): Statement {
+  return {
+    name: "note_disabled",
+    text: `UPDATE parley.webhook SET disabled_at = ${nowMs}, disabled_reason = $3
+      WHERE owner = $1 AND id = $2 AND NOT enabled AND disabled_at IS NULL`,
+    values: [owner, id, reason],
+  };
+}
 
 /** Gives up the pending deliveries of a disabled endpoint. */
 export function giveUpStatement(owner: string, id: string, keepMs: number): Statement {

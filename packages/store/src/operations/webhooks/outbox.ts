@@ -10,7 +10,7 @@ import { ownerIsHere } from "../../shards/guard-owners.js";
 import { forOwners, type StoreContext } from "../../store-context.js";
 import { originalJson, originalText, storedText } from "../../stored-text.js";
 import { returnedMs } from "../turns/head.js";
-import { giveUpStatement } from "./endpoints.js";
+import { disabledStatement, giveUpStatement } from "./endpoints.js";
 import { positionOf, readPosition } from "./webhook-row.js";
 
 /** Creates the outbox of all owners. */
@@ -182,9 +182,7 @@ WITH settled AS (
     AND o.attempts = 0 AND o.due_at > statement_timestamp()
 ), judged AS (
   UPDATE parley.webhook w SET failures = CASE WHEN $10::bool THEN 0 ELSE w.failures + 1 END,
-    enabled = w.enabled AND NOT $11::bool,
-    disabled_at = CASE WHEN $11::bool AND w.enabled THEN statement_timestamp() ELSE w.disabled_at END,
-    disabled_reason = CASE WHEN $11::bool AND w.enabled THEN 'gone' ELSE w.disabled_reason END
+    enabled = w.enabled AND NOT $11::bool
   FROM settled s WHERE w.owner = s.owner AND w.id = s.webhook AND NOT ($10::bool AND w.failures = 0)
     AND NOT $12::bool
 )
@@ -225,7 +223,7 @@ async function settle(
         kind === "released",
       ],
     },
-    ...(kind === "gone" ? [giveUpStatement(...names, waitMs)] : []),
+    ...(kind === "gone" ? [disabledStatement(...names, "gone"), giveUpStatement(...names, waitMs)] : []),
   ]);
   return rows.length > 0;
 }
