@@ -1,8 +1,9 @@
 import { statSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { type ChromiumSource, findChromium } from "./chromium-source.js";
+import { findPgbouncer, type PgbouncerProgram } from "./pgbouncer-program.js";
 import { findPostgresBinaries, type PostgresBinaries } from "./postgres-binaries.js";
 import { type PostgresServers, startPostgresServers } from "./postgres-servers.js";
 import { postgresUser } from "./postgres-user.js";
@@ -18,6 +19,7 @@ declare module "vitest" {
     /** Base URL of the HTTP server that answers with the URL of a server, by number. */
     postgresServersUrl: string;
     chromium: ChromiumSource | undefined;
+    pgbouncer: PgbouncerProgram | undefined;
   }
 }
 
@@ -39,6 +41,8 @@ export async function setup(project: TestProject): Promise<void> {
   project.provide("postgresServers", postgres.servers);
   project.provide("postgresServersUrl", postgres.url);
   project.provide("chromium", chromium.source);
+  const pgbouncer = findPgbouncer(join(project.config.root, ".cache", "pgbouncer"), folder.path);
+  project.provide("pgbouncer", pgbouncer.program);
 
   if (postgres.servers.length === 0) {
     sayLoudly("no PostgreSQL can be had here; suites that need one are SKIPPED", [
@@ -48,6 +52,9 @@ export async function setup(project: TestProject): Promise<void> {
   }
   if (!chromium.source) {
     sayLoudly("no Chromium can be had here; suites that need one are SKIPPED", chromium.reasons);
+  }
+  if (!pgbouncer.program) {
+    sayLoudly("no pgbouncer can be had here; suites that need one are SKIPPED", pgbouncer.reasons);
   }
 }
 

@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { accessSync, chownSync, constants, writeFileSync } from "node:fs";
+import { chownSync, writeFileSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { PgbouncerProgram } from "./pgbouncer-program.js";
 import { postgresUser } from "./postgres-user.js";
 import { makeTemporaryFolder } from "./temporary-folder.js";
 
@@ -14,15 +15,9 @@ export interface Pgbouncer {
   stop(): Promise<void>;
 }
 
-/** Finds the program on this machine. */
-export function findPgbouncer(): string | undefined {
-  const folders = [...(process.env.PATH ?? "").split(delimiter), "/usr/sbin", "/usr/local/sbin"];
-  return folders.map((folder) => join(folder, "pgbouncer")).find(isExecutable);
-}
-
 /** Starts it on a free port of 127.0.0.1, with the given lines in its configuration. */
 export async function startPgbouncer(
-  program: string,
+  program: PgbouncerProgram,
   url: string,
   settings: readonly string[],
 ): Promise<Pgbouncer> {
@@ -49,7 +44,8 @@ export async function startPgbouncer(
     ].join("\n"),
   );
   if (owner !== undefined) for (const file of [users, ini]) chownSync(file, owner.uid, owner.gid);
-  const child = spawn(program, ["-q", ini], { ...owner, cwd: folder.path, stdio: "ignore" });
+  const env = { PATH: process.env.PATH, LD_LIBRARY_PATH: program.libraries };
+  const child = spawn(program.path, ["-q", ini], { ...owner, cwd: folder.path, env, stdio: "ignore" });
   await untilListening(child, port);
   const address = new URL(url);
   address.port = String(port);
@@ -91,13 +87,4 @@ async function freePort(): Promise<number> {
   await new Promise((resolve) => server.close(resolve));
   if (address === null || typeof address === "string") throw new Error("no port");
   return address.port;
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }

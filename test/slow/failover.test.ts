@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
+import { afterAll, beforeAll, expect, inject, it, onTestFinished } from "vitest";
 import { type OpenPostgresOptions, openPostgres } from "../../packages/store/src/postgres/open-postgres.js";
 import {
   admission,
@@ -10,17 +10,12 @@ import {
   start,
   textsOf,
 } from "../../packages/store/src/postgres/turns.test-support.js";
-import { findPgbouncer, startPgbouncer } from "../harness/pgbouncer.js";
+import { startPgbouncer } from "../harness/pgbouncer.js";
 import { describeOnOwnPostgres } from "../harness/postgres.js";
 import type { PostgresServer, StandbyServer } from "../harness/postgres-server.js";
 import { TcpProxy } from "../harness/tcp-proxy.js";
 
-const program = findPgbouncer();
-if (program === undefined) {
-  console.error(
-    "\n!!! no pgbouncer can be found here; the failover through a pooler is SKIPPED (install it)\n",
-  );
-}
+const program = inject("pgbouncer");
 const unavailable = { code: "store_unavailable", retryable: true };
 
 describeOnOwnPostgres(

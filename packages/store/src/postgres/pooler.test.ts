@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { findPgbouncer, startPgbouncer } from "../../../../test/harness/pgbouncer.js";
+import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from "vitest";
+import { startPgbouncer } from "../../../../test/harness/pgbouncer.js";
 import { PoolingProxy } from "../../../../test/harness/pooling-proxy.js";
 import { describeOnPostgres, type TestDatabase } from "../../../../test/harness/postgres.js";
 import { TcpProxy } from "../../../../test/harness/tcp-proxy.js";
@@ -7,10 +7,7 @@ import { type OpenPostgresOptions, openPostgres } from "./open-postgres.js";
 import { PostgresDatabase } from "./postgres-database.js";
 import { start } from "./turns.test-support.js";
 
-const program = findPgbouncer();
-if (program === undefined) {
-  console.error("\n!!! no pgbouncer can be found here; the tests that need one are SKIPPED (install it)\n");
-}
+const program = inject("pgbouncer");
 
 const named = {
   code: "store_unavailable",
@@ -72,7 +69,8 @@ describeOnPostgres(
       const ignored = "ignore_startup_parameters = statement_timeout, idle_in_transaction_session_timeout";
 
       async function bounce(...settings: readonly string[]): Promise<string> {
-        const bouncer = await startPgbouncer(program ?? "", database.url, settings);
+        if (program === undefined) throw new Error("there is no pgbouncer here");
+        const bouncer = await startPgbouncer(program, database.url, settings);
         onTestFinished(() => bouncer.stop());
         return bouncer.url;
       }
