@@ -40,6 +40,8 @@ export interface OpenListener {
   isServed?(): Promise<boolean>;
   /** Called while the rows of an older version are copied, which the first start of this version waits for. */
   onMigration?(progress: MigrationProgress): void;
+  /** Called for shards whose server does not answer. Absent: that is a failure. */
+  onAway?(shards: readonly string[], error: ParleyError): void;
 }
 
 /** Time to wait for an embedded store that another process holds: most calls take a second or two. */
@@ -79,11 +81,12 @@ async function openDatabase(config: StoreConfig, options: OpenListener): Promise
   const { kind: _, s3: _s3, shards: listed, schemas, ...settings } = config;
   const { numberedShards, openPostgres, openShards } = await import("@parley/store/postgres");
   const onMigration = omitUndefined({ onMigration: options.onMigration });
+  const onAway = omitUndefined({ onAway: options.onAway });
   const shards = listed ?? (schemas === undefined ? undefined : numberedShards({ ...settings, schemas }));
   const { store, wake, set } = withAddress(() =>
     shards === undefined
       ? { ...openPostgres({ ...settings, ...onMigration }), set: undefined }
-      : openShards({ ...settings, ...onMigration, shards }),
+      : openShards({ ...settings, ...onMigration, ...onAway, shards }),
   );
   const close = async () => {
     await wake.close?.();

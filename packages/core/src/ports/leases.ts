@@ -28,8 +28,8 @@ export interface StopRequest {
   fence: number;
 }
 
-/** The outcome of a batch that was appended to the journal. */
-export type JournalOutcome = "ok" | "stale_fence" | "unavailable";
+/** The outcome of a batch that was appended to the journal: an error is one that the same batch would meet again. */
+export type JournalOutcome = "ok" | "stale_fence" | "unavailable" | { readonly error: unknown };
 
 /** One row of the journal: consecutive events of an open turn, encoded by the runtime, opaque to the store. */
 export interface JournalBatch {

@@ -107,9 +107,9 @@ export interface LogStoreRoot {
 
   /**
    * Appends batches of journal events, for many conversations at once. Returns a result per batch, in order: `ok`,
-   * `stale_fence` if that turn is no longer the writer's (that batch is then not written), or `unavailable` if the
-   * outcome is unknown for that batch alone, which can be written again. A batch whose `firstN` already exists is `ok`
-   * and not written twice.
+   * `stale_fence` if that turn is no longer the writer's (that batch is then not written), `unavailable` if the
+   * outcome is unknown for that batch alone, which can be written again, or the error that it alone failed with. A
+   * batch whose `firstN` already exists is `ok` and not written twice.
    */
   flushJournal(batches: readonly JournalBatch[]): Promise<JournalOutcome[]>;
 

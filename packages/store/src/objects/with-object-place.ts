@@ -112,7 +112,11 @@ async function objectFinding(root: LogStoreRoot, place: ObjectPlace, fix: boolea
   let keys: string[] = [];
   const look = async () => {
     const numbers = [...new Set(keys.map(numberOf))];
-    const existing = new Set(await root.existingBlobs(numbers));
+    const existing = new Set(
+      await root.existingBlobs(numbers).catch((error: unknown) => {
+        throw new StoreFailure(error);
+      }),
+    );
     const lost = keys.filter((key) => !existing.has(numberOf(key)));
     orphans += lost.length;
     if (fix) await removeKeys(place, lost);
@@ -128,8 +132,7 @@ async function objectFinding(root: LogStoreRoot, place: ObjectPlace, fix: boolea
     }
     if (keys.length > 0) await look();
   } catch (error) {
-    const message = `The object store does not answer: ${error instanceof Error ? error.message : String(error)}`;
-    return { area: "files", level: "error", message, advice: "Check the settings of files.s3" };
+    return error instanceof StoreFailure ? incomparable(error.cause) : unreachable(error);
   }
   if (orphans === 0) return { area: "files", level: "ok", message: `Objects: ${objects}` };
   return {
@@ -139,6 +142,35 @@ async function objectFinding(root: LogStoreRoot, place: ObjectPlace, fix: boolea
     fixable: true,
     ...(fix ? { fixed: true } : { advice: "Let the doctor remove them" }),
   };
+}
+
+/** A failure of the store, while its objects were looked at. */
+class StoreFailure extends Error {
+  constructor(cause: unknown) {
+    super("The store does not tell which bytes it has", { cause });
+  }
+}
+
+function incomparable(error: unknown): Finding {
+  return {
+    area: "files",
+    level: "error",
+    message: `The objects cannot be compared with the files: ${textOf(error)}`,
+    advice: "No object was removed. Try again when the whole store answers",
+  };
+}
+
+function unreachable(error: unknown): Finding {
+  return {
+    area: "files",
+    level: "error",
+    message: `The object store does not answer: ${textOf(error)}`,
+    advice: "Check the settings of files.s3",
+  };
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 function numberOf(key: string): number {

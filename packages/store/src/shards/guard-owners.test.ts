@@ -1,5 +1,38 @@
+import { ParleyError } from "@parley/core/errors";
 import { describe, expect, it } from "vitest";
-import { isWrite } from "./guard-owners.js";
+import type { Connection, Database } from "../database.js";
+import { guardOwners, isMoved, isRefusal, isWrite } from "./guard-owners.js";
+
+describe("a call of an owner that has moved", () => {
+  const refused = () =>
+    Promise.reject(new ParleyError("invalid_request", undefined, { details: { sqlState: "22012" } }));
+
+  it("is refused, and the database sees an error of its own, in a transaction as well", async () => {
+    const seen: unknown[] = [];
+    const connection: Connection = { query: refused, batch: refused };
+    const database: Database = {
+      ...connection,
+      async transaction(work) {
+        try {
+          return await work(connection);
+        } catch (error) {
+          seen.push(error);
+          throw error;
+        }
+      },
+      close: () => Promise.resolve(),
+    };
+    const guarded = guardOwners(database, ["ada"]);
+    const statement = { text: "SELECT 1" };
+    const calls = [
+      guarded.query(statement),
+      guarded.batch([statement]),
+      guarded.transaction((inner) => inner.query(statement)),
+    ];
+    for (const call of calls) expect(isMoved(await call.catch((error: unknown) => error))).toBe(true);
+    expect(seen.map(isRefusal)).toEqual([true]);
+  });
+});
 
 describe("a statement of an owner that may be moved", () => {
   it.each([

@@ -33,24 +33,27 @@ export function guardOwners(database: Database, owners: readonly string[]): Data
   const read: Statement = { name: "owner_can_be_read", text: readText, values };
   const write: Statement = { name: "owner_can_be_written", text: writeText, values };
   const guarded = async (connection: Connection, guard: Statement, statements: readonly Statement[]) => {
-    const [, ...results] = await refusing(connection.batch([guard, ...statements]));
+    const [, ...results] = await connection.batch([guard, ...statements]);
     return results;
   };
   const batch = (statements: readonly Statement[]) =>
-    guarded(database, statements.some(isWrite) ? write : read, statements);
+    refusing(guarded(database, statements.some(isWrite) ? write : read, statements));
   return {
     batch,
     query: async (statement) => (await batch([statement]))[0] ?? [],
+    // The database must see its own error, and not the refusal: after that the connection is as good as before.
     transaction: (work) =>
-      database.transaction((connection) => {
-        let isGuarded = false;
-        const send = (statements: readonly Statement[]): Promise<ResultRow[][]> => {
-          if (isGuarded) return connection.batch(statements);
-          isGuarded = true;
-          return guarded(connection, write, statements);
-        };
-        return work({ batch: send, query: async (statement) => (await send([statement]))[0] ?? [] });
-      }),
+      refusing(
+        database.transaction((connection) => {
+          let isGuarded = false;
+          const send = (statements: readonly Statement[]): Promise<ResultRow[][]> => {
+            if (isGuarded) return connection.batch(statements);
+            isGuarded = true;
+            return guarded(connection, write, statements);
+          };
+          return work({ batch: send, query: async (statement) => (await send([statement]))[0] ?? [] });
+        }),
+      ),
     trouble: () => database.trouble?.(),
     ...(database.timeLimit === undefined ? {} : { timeLimit: database.timeLimit.bind(database) }),
     close: () => database.close(),

@@ -1,6 +1,7 @@
-import { invalidField } from "@parley/core/errors";
+import { invalidField, isParleyError, ParleyError } from "@parley/core/errors";
 import { omitUndefined } from "@parley/core/messages";
 import type { LogStoreRoot, Wake } from "@parley/core/ports";
+import type { Database } from "../database.js";
 import { checkSchemaName, defaultSchema, inSchema } from "../in-schema.js";
 import { openLogStore } from "../open-log-store.js";
 import { checkAddress, type OpenPostgresOptions, searchesWithin, wakeOf } from "../postgres/open-postgres.js";
@@ -9,7 +10,8 @@ import { refuseUnannouncedPooler } from "../postgres/recognise-pooler.js";
 import { PostgresWake } from "../postgres/wake.js";
 import { defaultSearchBounds } from "../search/search-bounds.js";
 import { SearchGate } from "../search/search-gate.js";
-import { registerShards } from "./register-shards.js";
+import { LateDatabase } from "./late-database.js";
+import { registerShards, rejoinShard } from "./register-shards.js";
 import type { Shard, ShardOptions, ShardServer } from "./shard.js";
 import { ShardMap } from "./shard-map.js";
 import { shardOfNumber } from "./shard-numbers.js";
@@ -21,6 +23,11 @@ export interface OpenShardsOptions
   extends Omit<OpenPostgresOptions, "url" | "schema" | "listenUrl" | "transactionPooler" | "isShard"> {
   /** The first one is the home shard, which has the keys and the map of owners: it stays the first. */
   readonly shards: readonly ShardOptions[];
+  /**
+   * Lets `migrate` resolve while servers of shards that were registered earlier do not answer, and is called for each of
+   * them. Their schemas are migrated and checked when they answer again. Absent: all servers must answer.
+   */
+  readonly onAway?: (names: readonly string[], error: ParleyError) => void;
 }
 
 /** A store on several shards. */
@@ -55,8 +62,19 @@ export function openShards(options: OpenShardsOptions): OpenedShards {
     numberOf: ({ name }) => numbers.get(name),
   };
   const store = openShardedStore(set, async () => {
-    await Promise.all(servers.map((server) => server.prepare()));
-    numbers = await registerShards(home, shards);
+    const away = await prepareAll(servers, options.onAway !== undefined);
+    const serverOf = (shard: Shard) => servers.find((server) => server.shards.includes(shard));
+    numbers = await registerShards(home, shards, (shard) => {
+      const server = serverOf(shard);
+      return server === undefined ? undefined : away.get(server);
+    });
+    for (const [server, error] of away) {
+      server.prepareLate(home);
+      options.onAway?.(
+        server.shards.map(({ name }) => name),
+        error,
+      );
+    }
   });
   const serverOfNumber = (number: number) =>
     servers.find((server) => server.shards.some((shard) => numbers.get(shard.name) === number));
@@ -70,7 +88,43 @@ export function openShards(options: OpenShardsOptions): OpenedShards {
 interface OpenedServer extends ShardServer {
   /** Migrates the schemas. */
   prepare(): Promise<void>;
+  /** Lets the next call migrate the schemas and check that they are the right ones. */
+  prepareLate(home: Shard): void;
   isConnected(): boolean;
+}
+
+/** Prepares all servers. Returns those that do not answer, where that is allowed, and their errors. */
+async function prepareAll(
+  servers: readonly OpenedServer[],
+  mayBeAway: boolean,
+): Promise<ReadonlyMap<OpenedServer, ParleyError>> {
+  const away = new Map<OpenedServer, ParleyError>();
+  await Promise.all(
+    servers.map(async (server, index) => {
+      try {
+        await server.prepare();
+      } catch (error) {
+        if (!isParleyError(error)) throw error;
+        const failure = named(error, server.shards);
+        const isAway = error.code === "store_unavailable" && error.retryable;
+        // Nothing works without the first server, which has the map of owners.
+        if (index === 0 || !isAway || !mayBeAway) throw failure;
+        away.set(server, failure);
+      }
+    }),
+  );
+  return away;
+}
+
+/** Returns the error with the names of the shards whose server it is about. */
+function named(error: ParleyError, shards: readonly Shard[]): ParleyError {
+  const names = shards.map(({ name }) => name).join(", ");
+  const { code, retryable, details, cause } = error;
+  return new ParleyError(code, `${shards.length === 1 ? "Shard" : "Shards"} ${names}: ${error.message}`, {
+    retryable,
+    cause,
+    ...omitUndefined({ details }),
+  });
 }
 
 function openServer(options: OpenShardsOptions, configured: readonly ShardOptions[]): OpenedServer {
@@ -83,23 +137,34 @@ function openServer(options: OpenShardsOptions, configured: readonly ShardOption
     url,
     ...omitUndefined({ transactionPooler, listenUrl, schema: first.schema }),
   };
-  const database = new PostgresDatabase(connection);
+  const direct = new PostgresDatabase(connection);
+  const database = new LateDatabase(direct);
   const search = { ...searchesWithin(connection), ...options.search };
   // One for all shards of the server: they share its connections.
   const searchGate = new SearchGate({ ...defaultSearchBounds, ...search });
-  const shards = configured.map(({ name, schema = defaultSchema }): Shard => {
-    const store = openLogStore(database, { ...shared, schema, search, searchGate, isShard: true });
-    return { name, schema, store, database: inSchema(database, schema), server: database };
-  });
+  const shardsOn = (server: Database) =>
+    configured.map(({ name, schema = defaultSchema }): Shard => {
+      const store = openLogStore(server, { ...shared, schema, search, searchGate, isShard: true });
+      return { name, schema, store, database: inSchema(server, schema), server };
+    });
+  const shards = shardsOn(database);
   const wake = wakeOf(connection);
+  const migrate = async (those: readonly Shard[]) => {
+    await refuseUnannouncedPooler(direct, connection);
+    for (const { store } of those) await store.migrate();
+  };
   return {
     database,
     shards,
     wake,
     isConnected: () => !(wake instanceof PostgresWake) || wake.isConnected,
-    async prepare() {
-      await refuseUnannouncedPooler(database, connection);
-      for (const { store } of shards) await store.migrate();
+    prepare: () => migrate(shards),
+    prepareLate(home) {
+      database.prepareWith(async () => {
+        const late = shardsOn(direct);
+        await migrate(late);
+        for (const shard of late) await rejoinShard(home, shard);
+      });
     },
   };
 }

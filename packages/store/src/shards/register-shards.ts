@@ -15,7 +15,8 @@ const sequences = ["log_number", "blob_number"] as const;
  * Registers the shards with each other, and returns the number of each. The home shard lists all of them. Each one
  * holds its own name and the id of the installation, so a schema that belongs to another installation, or an address
  * under a wrong name, is refused before anything is written to it. So is a schema that has lost its rows: a shard that
- * was registered once always knows its name.
+ * was registered once always knows its name. Shards whose server is away are left out; `awayOf` returns the reason. They
+ * must have been registered before.
  *
  * A store that had one schema becomes the home shard: its owners stay where they are. On Citus, each new schema is
  * distributed.
@@ -23,6 +24,7 @@ const sequences = ["log_number", "blob_number"] as const;
 export async function registerShards(
   home: Shard,
   shards: readonly Shard[],
+  awayOf: (shard: Shard) => ParleyError | undefined = () => undefined,
 ): Promise<ReadonlyMap<string, number>> {
   const id = await home.store.identity(randomUUID());
   const known = await home.database.transaction(async (connection) => {
@@ -32,7 +34,10 @@ export async function registerShards(
     if (listed.length > 0 && first?.name !== home.name) throw wrongHome(home, first?.name);
     if (first === undefined) await refuseRunningNodes(connection);
     const all = new Map(listed.map((shard) => [shard.name, shard]));
-    for (const { name } of [home, ...shards]) {
+    for (const shard of [home, ...shards]) {
+      const { name } = shard;
+      const away = awayOf(shard);
+      if (away !== undefined && (all.get(name)?.state ?? "joining") === "joining") throw away;
       if (all.has(name)) continue;
       const number = Math.max(-1, ...[...all.values()].map((shard) => shard.number)) + 1;
       if (number >= mostShards) throw refusal(`There can be ${mostShards} shards at most`);
@@ -45,9 +50,15 @@ export async function registerShards(
   });
   for (const shard of shards) {
     const listed = known.get(shard.name);
-    if (listed !== undefined) await join(home, shard, listed);
+    if (listed !== undefined && awayOf(shard) === undefined) await join(home, shard, listed);
   }
   return new Map([...known].map(([name, { number }]) => [name, number]));
+}
+
+/** Checks the schema of a registered shard whose server was away when the shards were registered with each other. */
+export async function rejoinShard(home: Shard, shard: Shard): Promise<void> {
+  const listed = (await listShards(home.database)).find(({ name }) => name === shard.name);
+  if (listed !== undefined) await join(home, shard, listed);
 }
 
 /** Completes the registration of a shard, if it has not been completed, and checks that its schema is the right one. */

@@ -18,7 +18,14 @@ interface ServerLives {
   readonly translations: readonly ((statement: Statement) => Statement)[];
   /** Lives by name: a node that lost everything continues under another one. */
   readonly lives: Map<string, Life>;
+  /** Time of the monotonic clock at which the oldest heartbeat was sent that has no answer yet. */
+  sentAt: number | undefined;
+  /** The last heartbeat has failed. */
+  hasFailed: boolean;
 }
+
+/** Time after which a server that owes the answer to a heartbeat counts as away. */
+const silentMs = 1_000;
 
 /** Time after which names that were given up are forgotten. */
 const forgottenMs = 3_600_000;
@@ -38,20 +45,46 @@ export class ServerHeartbeats {
       server,
       translations: server.shards.map(({ schema }) => schemaStatements(schema)),
       lives: new Map(),
+      sentAt: undefined,
+      hasFailed: false,
     }));
   }
 
   async beat(node: string, ttlMs: number, presence: string | undefined): Promise<StopRequest[]> {
     const tokens = readTokens(presence);
     const all = this.#servers.map((lives, place) => ({ lives, token: tokens[place] ?? undefined }));
-    const answers = await askShards(all, ({ lives, token }) => renew(lives, node, ttlMs, token));
+    const answers = await askShards(all, async ({ lives, token }) => {
+      lives.sentAt ??= performance.now();
+      try {
+        const stopping = await renew(lives, node, ttlMs, token);
+        lives.hasFailed = false;
+        return stopping;
+      } catch (error) {
+        lives.hasFailed = true;
+        throw error;
+      } finally {
+        lives.sentAt = undefined;
+      }
+    });
     return valuesOf(answers).flat();
   }
 
   /** Returns true if the leases of a node in this shard hold. */
   holds(node: string, shard: Shard): boolean {
-    const life = this.#servers.find(({ server }) => server.shards.includes(shard))?.lives.get(node);
+    const life = this.#of(shard)?.lives.get(node);
     return life === undefined || (life.state === "held" && performance.now() < life.until);
+  }
+
+  /** Returns true if the server of a shard did not answer the last heartbeat. */
+  isAway(shard: Shard): boolean {
+    const lives = this.#of(shard);
+    if (lives === undefined) return false;
+    const { sentAt, hasFailed } = lives;
+    return hasFailed || (sentAt !== undefined && performance.now() - sentAt > silentMs);
+  }
+
+  #of(shard: Shard): ServerLives | undefined {
+    return this.#servers.find(({ server }) => server.shards.includes(shard));
   }
 }
 

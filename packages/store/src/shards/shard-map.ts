@@ -1,14 +1,25 @@
 import { createHash } from "node:crypto";
-import { ParleyError } from "@parley/core/errors";
+import { isParleyError, ParleyError } from "@parley/core/errors";
 import type { Statement } from "../database.js";
 import { storedText } from "../stored-text.js";
+import { isMoved } from "./guard-owners.js";
 import type { Shard } from "./shard.js";
 
 /** Owners whose shard a process remembers. */
 const mostOwners = 100_000;
 
+/** Shortest time between two reads for an owner whose shard does not answer. */
+const doubtMs = 2_000;
+
+/** The shard of an owner, as the map had it at a time of the monotonic clock. */
+interface Place {
+  readonly shard: Shard;
+  askedAt: number;
+}
+
 /**
- * Map from owners to shards. It is in the home shard; a process remembers what it has read until a shard refuses.
+ * Map from owners to shards. It is in the home shard; a process remembers what it has read until a shard refuses, and
+ * reads it again for an owner whose shard does not answer: the owner may have been moved away from there.
  *
  * A new owner goes to a shard by the hash of its name, and gets its row then. So a shard that is added later gets new
  * owners, and no existing owner changes its place. A hash alone would need as many rows: for all owners that it would
@@ -17,7 +28,7 @@ const mostOwners = 100_000;
 export class ShardMap {
   readonly #home: Shard;
   readonly #shards: ReadonlyMap<string, Shard>;
-  readonly #known = new Map<string, Shard>();
+  readonly #known = new Map<string, Place>();
   readonly #asking = new Map<string, Promise<Shard>>();
 
   /** The first shard is the home shard. */
@@ -28,32 +39,50 @@ export class ShardMap {
 
   /** Returns the shard of an owner, if it is remembered. */
   known(owner: string): Shard | undefined {
-    return this.#known.get(owner);
+    return this.#known.get(owner)?.shard;
   }
 
   /** Calls with the shard of an owner. If that shard refuses because the owner moved, the map is read again. */
-  async call<Result>(
-    owner: string,
-    work: (shard: Shard) => Promise<Result>,
-    isMoved: (error: unknown) => boolean,
-  ) {
-    const shard = this.#known.get(owner) ?? (await this.#ask(owner, false));
+  async call<Result>(owner: string, work: (shard: Shard) => Promise<Result>) {
+    const shard = this.known(owner) ?? (await this.#ask(owner, false));
     try {
       return await work(shard);
     } catch (error) {
-      if (!isMoved(error)) throw error;
-      return work(await this.look(owner));
+      if (isMoved(error)) return work(await this.look(owner));
+      if (isParleyError(error) && error.code === "store_unavailable") this.doubt(owner);
+      throw error;
     }
   }
 
-  /** Reads the map again for an owner that a shard refused. */
+  /** Reads the map again for an owner that a shard refused. The place that was known stays known until then. */
   look(owner: string): Promise<Shard> {
-    this.#known.delete(owner);
     return this.#ask(owner, true);
   }
 
+  /** Reads the map again, soon, for an owner whose shard does not answer. Calls that come meanwhile do not wait. */
+  doubt(owner: string): void {
+    const place = this.#known.get(owner);
+    const now = performance.now();
+    if (place === undefined || now - place.askedAt < doubtMs) return;
+    place.askedAt = now;
+    // While the home shard does not answer either, the place stays as it was.
+    this.#ask(owner, false).catch(() => undefined);
+  }
+
   async find(owner: string): Promise<Shard> {
-    return this.#known.get(owner) ?? this.#ask(owner, false);
+    return this.known(owner) ?? this.#ask(owner, false);
+  }
+
+  /** Returns whether the owner has a place. One that has none gets none. */
+  async has(owner: string): Promise<boolean> {
+    if (this.#known.has(owner)) return true;
+    return (await this.#home.database.query(placeOf(storedText(owner)))).length > 0;
+  }
+
+  /** Refuses when owners are in a shard that is not configured. */
+  async checkComplete(): Promise<void> {
+    const [missing] = await this.#home.database.query(shardBeside([...this.#shards.keys()]));
+    if (missing !== undefined) throw unknownShard(String(missing.name));
   }
 
   #ask(owner: string, isRefused: boolean): Promise<Shard> {
@@ -66,6 +95,7 @@ export class ShardMap {
   }
 
   async #read(owner: string, isRefused: boolean): Promise<Shard> {
+    const askedAt = performance.now();
     const stored = storedText(owner);
     const [row] = await this.#home.database.query(placeOf(stored));
     const name = row === undefined ? await this.#place(stored) : String(row.shard);
@@ -73,9 +103,16 @@ export class ShardMap {
     if (shard === undefined) throw unknownShard(name);
     // A process may have died between the two rows, or may not have written the second one yet.
     if (row === undefined || isRefused) await shard.database.query(arrival(stored));
-    if (this.#known.size >= mostOwners) this.#known.clear();
-    this.#known.set(owner, shard);
+    this.#remember(owner, { shard, askedAt });
     return shard;
+  }
+
+  #remember(owner: string, place: Place): void {
+    const [oldest] = this.#known.keys();
+    if (oldest !== undefined && this.#known.size >= mostOwners && !this.#known.has(owner)) {
+      this.#known.delete(oldest);
+    }
+    this.#known.set(owner, place);
   }
 
   /**
@@ -126,6 +163,17 @@ function placeOf(owner: string): Statement {
   };
 }
 
+/** Selects a shard with owners that is none of these. */
+function shardBeside(names: readonly string[]): Statement {
+  return {
+    name: "shard_beside",
+    text: `SELECT s.name FROM parley.shard s WHERE s.name <> ALL ($1::text[])
+  AND EXISTS (SELECT FROM parley.owner_shard o WHERE o.shard = s.name)
+ORDER BY s.number LIMIT 1`,
+    values: [names],
+  };
+}
+
 /** Admits an owner that is new to a shard. One that has left it, or is being moved to it, has a row. */
 function arrival(owner: string): Statement {
   return {
@@ -137,6 +185,11 @@ function arrival(owner: string): Statement {
 
 function hashOf(owner: string): number {
   return createHash("sha256").update(owner).digest().readUInt32BE(0);
+}
+
+/** Returns whether an owner is in a shard that is not configured. */
+export function isUnknownShard(error: unknown): boolean {
+  return isParleyError(error) && error.details?.reason === "unknown_shard";
 }
 
 /** Creates the refusal of a shard that is not configured. */

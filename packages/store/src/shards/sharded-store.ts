@@ -1,20 +1,22 @@
 import { isParleyError } from "@parley/core/errors";
 import type {
   AbsentNode,
+  BlobNumber,
   JournalBatch,
   JournalOutcome,
   LogStore,
   LogStoreRoot,
+  News,
   NewsQuery,
   OutboxStore,
 } from "@parley/core/ports";
 import type { Finding } from "@parley/wire";
-import { askShards, TakingTurns, valuesOf } from "./ask-shards.js";
+import { answersOf, askShards, TakingTurns, valuesOf } from "./ask-shards.js";
 import { isMoved } from "./guard-owners.js";
 import { mergeUsage } from "./merge-usage.js";
 import { ServerHeartbeats } from "./server-heartbeats.js";
 import type { Shard, ShardServer } from "./shard.js";
-import { type ShardMap, unknownShard } from "./shard-map.js";
+import { isUnknownShard, type ShardMap, unknownShard } from "./shard-map.js";
 import { shardOfNumber } from "./shard-numbers.js";
 
 /** The shards of an installation. */
@@ -48,22 +50,23 @@ const allGroups = 1_000_000_000;
 export function openShardedStore(set: ShardSet, migrate: () => Promise<void>): LogStoreRoot {
   const { home, shards, servers, map } = set;
   const heartbeats = new ServerHeartbeats(servers);
+  const isAway = (shard: Shard) => heartbeats.isAway(shard);
   const turns = {
-    claims: new TakingTurns(shards),
-    inputs: new TakingTurns(shards),
-    unused: new TakingTurns(shards),
-    blobs: new TakingTurns(shards),
-    removed: new TakingTurns(shards),
+    claims: new TakingTurns(shards, isAway),
+    inputs: new TakingTurns(shards, isAway),
+    unused: new TakingTurns(shards, isAway),
+    blobs: new TakingTurns(shards, isAway),
+    removed: new TakingTurns(shards, isAway),
   };
-  const ofOwner = <Result>(owner: string, work: (store: LogStoreRoot) => Promise<Result>) =>
-    map.call(owner, ({ store }) => work(store), isMoved);
   const byLength = (list: readonly unknown[]) => list.length;
   return {
     migrate,
     heartbeat: (node, ttlMs, presence) => heartbeats.beat(node, ttlMs, presence),
     holdsLeases(node, owner) {
       const shard = map.known(owner);
-      return shard === undefined || heartbeats.holds(node, shard);
+      if (shard === undefined || heartbeats.holds(node, shard)) return true;
+      map.doubt(owner);
+      return false;
     },
     ...absence(shards),
     claimExpired: async (node, limit) =>
@@ -78,9 +81,9 @@ export function openShardedStore(set: ShardSet, migrate: () => Promise<void>): L
           byLength,
         )
       ).flat(),
-    flushJournal: (batches) => flushJournal(map, batches),
+    flushJournal: (batches) => flushJournal(map, batches, isAway),
     news: (query) => news(map, query),
-    indexSearch: (request) => ofOwner(request.owner, (store) => store.indexSearch(request)),
+    indexSearch: (request) => map.call(request.owner, ({ store }) => store.indexSearch(request)),
     unindexedOwners: (query) => unindexedOwners(shards, query),
     sumUsage: async (range) =>
       mergeUsage(
@@ -105,14 +108,11 @@ export function openShardedStore(set: ShardSet, migrate: () => Promise<void>): L
     async forgetRemoved(blobs) {
       await askShards(shards, ({ store }) => store.forgetRemoved(blobs));
     },
-    // All shards must answer: what is missing here is removed elsewhere.
-    existingBlobs: async (blobs) => [
-      ...new Set((await Promise.all(shards.map(({ store }) => store.existingBlobs(blobs)))).flat()),
-    ],
+    existingBlobs: (blobs) => existingBlobs(set, blobs),
     locate: (log) => locate(set, log),
     forOwner: ownerStores(set),
     keys: home.store.keys,
-    outbox: outboxOf(shards, map),
+    outbox: outboxOf(shards, map, isAway),
     secrets: home.store.secrets,
     check: () => check(set),
     examine: (options) => examine(shards, options),
@@ -122,22 +122,42 @@ export function openShardedStore(set: ShardSet, migrate: () => Promise<void>): L
   };
 }
 
+/**
+ * Returns which of these bytes any shard has. What is missing is removed where the objects are, so all shards with owners
+ * must be configured and must answer. What is missing is looked for again: its owner may have been moved from a shard
+ * that had not answered yet to one that had.
+ */
+async function existingBlobs({ shards, map }: ShardSet, blobs: readonly BlobNumber[]): Promise<BlobNumber[]> {
+  const existing = new Set<BlobNumber>();
+  for (let round = 0; round < 2; round += 1) {
+    const missing = blobs.filter((blob) => !existing.has(blob));
+    if (missing.length === 0) break;
+    const found = await Promise.all(shards.map(({ store }) => store.existingBlobs(missing)));
+    for (const blob of found.flat()) existing.add(blob);
+  }
+  // Asked last: an owner that was placed meanwhile counts.
+  await map.checkComplete();
+  return [...existing];
+}
+
 /** Returns stores of owners, whose methods go to the shard of their owner. */
 function ownerStores({ home, map }: ShardSet): (owner: string) => LogStore {
   const names = Object.keys(home.store.forOwner("")) as (keyof LogStore)[];
   return (owner) => {
     let at: { readonly shard: Shard; readonly store: LogStore } | undefined;
     const call = (name: keyof LogStore, args: readonly unknown[]) =>
-      map.call(
-        owner,
-        (shard) => {
-          if (at?.shard !== shard) at = { shard, store: shard.store.forOwner(owner) };
-          return (at.store[name] as Method)(...args);
-        },
-        isMoved,
-      );
+      map.call(owner, (shard) => {
+        if (at?.shard !== shard) at = { shard, store: shard.store.forOwner(owner) };
+        return (at.store[name] as Method)(...args);
+      });
     const methods = names.map((name) => [name, (...args: readonly unknown[]) => call(name, args)]);
-    return Object.fromEntries(methods) as LogStore;
+    const store = Object.fromEntries(methods) as LogStore;
+    return {
+      ...store,
+      // Read for any client with the address of a file, and any name in it: that must not give the name a place.
+      fileSecret: async (...proposed) =>
+        proposed.length > 0 || (await map.has(owner)) ? store.fileSecret(...proposed) : null,
+    };
   };
 }
 
@@ -171,88 +191,135 @@ function absence(shards: readonly Shard[]): Pick<LogStoreRoot, "absentNodes" | "
   };
 }
 
-/** Groups items by the shard of their owner. */
+interface Group<Item> {
+  readonly shard: Shard;
+  readonly group: { readonly item: Item; readonly place: number }[];
+}
+
+/** Groups items by the shard of their owner. Returns those whose shard cannot be found separately, with the reason. */
 async function byShard<Item extends { readonly owner: string }>(map: ShardMap, items: readonly Item[]) {
-  const groups = new Map<Shard, { readonly item: Item; readonly place: number }[]>();
+  const groups = new Map<Shard, Group<Item>>();
+  const lost: { readonly place: number; readonly error: unknown }[] = [];
   for (const [place, item] of items.entries()) {
-    const shard = map.known(item.owner) ?? (await map.find(item.owner));
-    const group = groups.get(shard);
-    if (group === undefined) groups.set(shard, [{ item, place }]);
-    else group.push({ item, place });
+    try {
+      const shard = map.known(item.owner) ?? (await map.find(item.owner));
+      const found = groups.get(shard) ?? { shard, group: [] };
+      found.group.push({ item, place });
+      groups.set(shard, found);
+    } catch (error) {
+      lost.push({ place, error });
+    }
   }
-  return [...groups].map(([shard, group]) => ({ shard, group }));
+  return { groups: [...groups.values()], lost };
 }
 
 /** Flushes each shard separately: one that does not answer does not affect the others. */
 async function flushJournal(
   map: ShardMap,
   batches: readonly JournalBatch[],
-): ReturnType<LogStoreRoot["flushJournal"]> {
-  const groups = await byShard(map, batches);
-  const [only] = groups;
-  const answers = await askShards(groups, ({ shard, group }) =>
-    flushShard(
-      map,
-      shard,
-      group.map(({ item }) => item),
-    ),
+  isAway: (shard: Shard) => boolean,
+): Promise<JournalOutcome[]> {
+  const { groups, lost } = await byShard(map, batches);
+  const answers = await answersOf(
+    groups,
+    ({ shard, group }) =>
+      flushShard(
+        map,
+        shard,
+        group.map(({ item }) => item),
+      ),
+    ({ shard }) => isAway(shard),
   );
-  if (only !== undefined && groups.length === 1) return valuesOf(answers).flat();
   const outcomes = batches.map((): JournalOutcome => "unavailable");
+  for (const { place, error } of lost) outcomes[place] = failedOutcome(error);
   for (const [index, answer] of answers.entries()) {
-    if (!("value" in answer)) continue;
     for (const [each, { place }] of (groups[index]?.group ?? []).entries()) {
-      outcomes[place] = answer.value[each] ?? "unavailable";
+      outcomes[place] =
+        "value" in answer ? (answer.value[each] ?? "unavailable") : failedOutcome(answer.error);
     }
   }
   return outcomes;
 }
-
-type FlushOutcomes = Awaited<ReturnType<LogStoreRoot["flushJournal"]>>;
 
 /** Flushes a batch of one shard. If an owner has moved, the others of its batch are flushed one by one. */
 async function flushShard(
   map: ShardMap,
   { store }: Shard,
   batches: readonly JournalBatch[],
-): Promise<FlushOutcomes> {
+): Promise<JournalOutcome[]> {
   try {
     return await store.flushJournal(batches);
   } catch (error) {
     if (!isMoved(error)) throw error;
-    const answers = await askShards(batches, (batch) =>
-      map.call(batch.owner, (shard) => shard.store.flushJournal([batch]), isMoved),
+    return Promise.all(
+      batches.map(async (batch): Promise<JournalOutcome> => {
+        try {
+          const [outcome] = await map.call(batch.owner, (shard) => shard.store.flushJournal([batch]));
+          return outcome ?? "unavailable";
+        } catch (failure) {
+          return failedOutcome(failure);
+        }
+      }),
     );
-    return answers.map((answer) => ("value" in answer ? (answer.value[0] ?? "unavailable") : "unavailable"));
   }
 }
+
+/** Returns the outcome for a batch that failed. One whose owner is in a shard unknown here is another node's. */
+function failedOutcome(error: unknown): JournalOutcome {
+  if (isUnknownShard(error)) return "stale_fence";
+  return isParleyError(error) && error.retryable ? "unavailable" : { error };
+}
+
+type NewsOf<Kind extends keyof NewsQuery> = NewsQuery[Kind][number];
 
 async function news(map: ShardMap, query: NewsQuery): ReturnType<LogStoreRoot["news"]> {
   const asked = [
     ...query.owners.map((each) => ({ ...each, kind: "owner" as const })),
     ...query.conversations.map((each) => ({ ...each, kind: "conversation" as const })),
   ];
-  const groups = await byShard(map, asked);
-  const queries = groups.map(({ shard, group }) => ({
-    shard,
-    owners: group.flatMap(({ item }) => (item.kind === "owner" ? [item] : [])),
-    conversations: group.flatMap(({ item }) => (item.kind === "conversation" ? [item] : [])),
-  }));
-  const answers = await askShards(queries, async ({ shard, ...part }) => {
-    try {
-      return await shard.store.news(part);
-    } catch (error) {
-      if (!isMoved(error)) throw error;
-      // This is called regularly: the next call goes to the right place.
-      const owners = [...new Set([...part.owners, ...part.conversations].map(({ owner }) => owner))];
-      await Promise.all(owners.map((owner) => map.look(owner)));
-      return { owners: [], conversations: [] };
-    }
-  });
+  // This is called regularly: an owner whose shard cannot be found now is asked for again.
+  const { groups } = await byShard(map, asked);
+  const answers = await askShards(groups, ({ shard, group }) =>
+    newsOfShard(
+      map,
+      shard,
+      group.map(({ item }) => item),
+    ),
+  );
   const parts = valuesOf(answers);
   return {
     owners: parts.flatMap(({ owners }) => owners),
     conversations: parts.flatMap(({ conversations }) => conversations),
+  };
+}
+
+type Asked = (NewsOf<"owners"> & { kind: "owner" }) | (NewsOf<"conversations"> & { kind: "conversation" });
+
+/** Reads the news of one shard. If an owner has moved, the owners are asked for one by one. */
+async function newsOfShard(map: ShardMap, shard: Shard, items: readonly Asked[]): Promise<News> {
+  try {
+    return await shard.store.news(newsQuery(items));
+  } catch (error) {
+    if (!isMoved(error)) throw error;
+    const owners = [...new Set(items.map(({ owner }) => owner))];
+    const answers = await Promise.allSettled(
+      owners.map((owner) => {
+        const own = newsQuery(items.filter((item) => item.owner === owner));
+        return map.call(owner, ({ store }) => store.news(own));
+      }),
+    );
+    const parts = answers.flatMap((answer) => (answer.status === "fulfilled" ? [answer.value] : []));
+    return {
+      owners: parts.flatMap((part) => part.owners),
+      conversations: parts.flatMap((part) => part.conversations),
+    };
+  }
+}
+
+function newsQuery(items: readonly Asked[]): NewsQuery {
+  return {
+    owners: items.flatMap((item) => (item.kind === "owner" ? [item] : [])),
+    conversations: items.flatMap((item) => (item.kind === "conversation" ? [item] : [])),
   };
 }
 
@@ -289,8 +356,10 @@ async function locate({ shards, numberOf }: ShardSet, log: number): ReturnType<L
   return null;
 }
 
-function outboxOf(shards: readonly Shard[], map: ShardMap): OutboxStore {
-  const turns = { claims: new TakingTurns(shards), sweeps: new TakingTurns(shards) };
+function outboxOf(shards: readonly Shard[], map: ShardMap, isAway: (shard: Shard) => boolean): OutboxStore {
+  const turns = { claims: new TakingTurns(shards, isAway), sweeps: new TakingTurns(shards, isAway) };
+  /** Last answer of each shard: it still counts while the shard does not answer. */
+  const owners = new Map<Shard, readonly string[]>();
   return {
     async claim(query) {
       let rest = query.limit;
@@ -310,11 +379,17 @@ function outboxOf(shards: readonly Shard[], map: ShardMap): OutboxStore {
         ...(waits.length === 0 ? {} : { nextMs: Math.min(...waits) }),
       };
     },
-    settle: (claim, outcome) =>
-      map.call(claim.owner, ({ store }) => store.outbox.settle(claim, outcome), isMoved),
-    owners: async () => [
-      ...new Set((await Promise.all(shards.map(({ store }) => store.outbox.owners()))).flat()),
-    ],
+    settle: (claim, outcome) => map.call(claim.owner, ({ store }) => store.outbox.settle(claim, outcome)),
+    async owners() {
+      await askShards(
+        shards,
+        async (shard) => {
+          owners.set(shard, await shard.store.outbox.owners());
+        },
+        isAway,
+      );
+      return [...new Set([...owners.values()].flat())];
+    },
     async sweep(limit) {
       const parts = await turns.sweeps.take(
         limit,

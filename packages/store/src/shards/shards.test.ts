@@ -1,3 +1,4 @@
+import type { ParleyError } from "@parley/core/errors";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import {
@@ -8,6 +9,7 @@ import {
 import { TcpProxy } from "../../../../test/harness/tcp-proxy.js";
 import { openPostgres } from "../postgres/open-postgres.js";
 import { admission, batch, start } from "../postgres/turns.test-support.js";
+import { listShards } from "./listed-shards.js";
 import { type OpenedShards, type OpenShardsOptions, openShards } from "./open-shards.js";
 import type { Shard, ShardOptions } from "./shard.js";
 import { createNumberedShards, createTestShards, type TestShards } from "./shards.test-support.js";
@@ -107,6 +109,95 @@ const suite = (postgres: SharedPostgres) => {
     await setState(shard, "sleeper", "here");
     const leases = await shard.store.claimExpired("claimer", 1_000);
     expect(leases.map(({ owner }) => owner)).toContain("sleeper");
+  });
+
+  it("leave the conversations of an owner alone that leaves or arrives", async () => {
+    const settings = { metadata: { parley: { origin: "responses" } } };
+    await one.store.forOwner("keeper").create({ id: "oa.1", settings });
+    const shard = await shardOf(one, "keeper");
+    const unused = async () => {
+      const query = { idPrefix: "oa.", origin: "responses", forMs: 0, limit: 1_000 };
+      return (await shard.store.findUnused(query)).map(({ owner }) => owner);
+    };
+    expect(await unused()).toContain("keeper");
+    await setState(shard, "keeper", "leaving");
+    expect(await unused()).not.toContain("keeper");
+    await setState(shard, "keeper", "here");
+  });
+
+  it("read the news of the others while an owner is between two places", async () => {
+    const near = [];
+    for (const owner of owners) if ((await shardOf(one, owner)).name === "c") near.push(owner);
+    const [lost = "", found = ""] = near;
+    for (const owner of [lost, found]) await one.store.forOwner(owner).create({ id: "news", settings: {} });
+    const asked = [lost, found].map((owner) => ({ owner, since: 0 }));
+    const shard = at(one, "c");
+    await setState(shard, lost, "gone");
+    const news = await one.store.news({ owners: asked, conversations: [] });
+    expect(news.owners).toEqual([found]);
+    await setState(shard, lost, "here");
+    expect((await one.store.news({ owners: asked, conversations: [] })).owners.toSorted()).toEqual(
+      [lost, found].toSorted(),
+    );
+  });
+
+  it("give no place to a name whose address of a file is read", async () => {
+    expect(await one.store.forOwner("nobody").fileSecret()).toBeNull();
+    const placed = async (owner: string) => {
+      const text = "SELECT FROM parley.owner_shard WHERE owner = $1";
+      return (await one.set.home.database.query({ text, values: [owner] })).length;
+    };
+    expect(await placed("nobody")).toBe(0);
+    expect(await one.store.forOwner("somebody").fileSecret("a-secret")).toBe("a-secret");
+    expect(await other.store.forOwner("somebody").fileSecret()).toBe("a-secret");
+    expect(await placed("somebody")).toBe(1);
+  });
+
+  describe("of which a process knows some only", () => {
+    let old: OpenedShards;
+    beforeAll(async () => {
+      old = openShards({ shards: shards.shards.filter(({ name }) => name !== "d") });
+      await old.store.migrate();
+    });
+    afterAll(() => close(old));
+
+    const move = async (owner: string, source: Shard, target: Shard) => {
+      await setState(source, owner, "gone");
+      await setState(target, owner, "here");
+      await one.set.home.database.query({
+        text: "UPDATE parley.owner_shard SET shard = $1 WHERE owner = $2",
+        values: [target.name, owner],
+      });
+    };
+    const places = async (name: string) => {
+      const found = [];
+      for (const owner of owners) if ((await shardOf(one, owner)).name === name) found.push(owner);
+      return found;
+    };
+
+    it("write and find what the other owners have when one has moved to a shard that is unknown there", async () => {
+      const [moved = "", stays = ""] = await places("b");
+      const turns = [await start(old.store.forOwner(moved)), await start(old.store.forOwner(stays))];
+      const asked = [moved, stays].map((owner) => ({ owner, since: 0 }));
+      expect((await old.store.news({ owners: asked, conversations: [] })).owners).toHaveLength(2);
+      await move(moved, at(one, "b"), at(one, "d"));
+      const unknown = { retryable: false, details: { reason: "unknown_shard", shard: "d" } };
+      for (let repeated = 0; repeated < 3; repeated += 1) {
+        const batches = turns.map((turn, index) => batch(turn, 2 * repeated, asked[index]?.owner ?? ""));
+        expect(await old.store.flushJournal(batches)).toEqual(["stale_fence", "ok"]);
+        expect((await old.store.news({ owners: asked, conversations: [] })).owners).toEqual([stays]);
+        await expect(old.store.forOwner(moved).get("none")).rejects.toMatchObject(unknown);
+      }
+      await move(moved, at(one, "d"), at(one, "b"));
+    });
+
+    it("do not tell which bytes exist", async () => {
+      const missing = [2 ** 40];
+      expect(await one.store.existingBlobs(missing)).toEqual([]);
+      await expect(old.store.existingBlobs(missing)).rejects.toMatchObject({
+        details: { reason: "unknown_shard", shard: "d" },
+      });
+    });
   });
 
   it("read the map again when an owner has moved", async () => {
@@ -240,6 +331,185 @@ describeOnPostgres(
       expect(leases.map(({ turnId, fence }) => ({ turnId, fence }))).toEqual([
         { turnId: turns.far.turnId, fence: turns.far.fence + 2 },
       ]);
+    });
+  },
+  "preferred",
+);
+
+describeOnPostgres(
+  "shards of which one server hangs",
+  (postgres) => {
+    const limits = {
+      briefTimeoutMs: 300,
+      connectTimeoutMs: 300,
+      statementTimeoutMs: 300,
+      answerGraceMs: 100,
+    };
+    let databases: TestDatabase[];
+    let proxy: TcpProxy;
+    let configured: readonly ShardOptions[];
+    let places: Map<string, string[]>;
+    let node: OpenedShards;
+    beforeAll(async () => {
+      databases = [await postgres.createDatabase(), await postgres.createDatabase()];
+      const [first = "", second = ""] = databases.map(({ url }) => url);
+      proxy = await TcpProxy.start(second);
+      configured = [
+        { name: "near", url: first },
+        { name: "far", url: proxy.through(second), listenUrl: false },
+        { name: "beside", url: proxy.through(second), schema: "beside", listenUrl: false },
+      ];
+      node = openShards({ ...limits, shards: configured });
+      await node.store.migrate();
+      places = new Map();
+      for (const owner of owners) {
+        const { name } = await node.set.map.find(owner);
+        places.set(name, [...(places.get(name) ?? []), owner]);
+      }
+    });
+    afterAll(async () => {
+      await close(node);
+      await proxy.close();
+      await Promise.all(databases.map((database) => database.drop()));
+    });
+    const hang = () => {
+      proxy.freeze({ andNew: true });
+      onTestFinished(() => proxy.thaw());
+    };
+    const inShard = (name: string) => places.get(name)?.[0] ?? "";
+    const create = (store: OpenedShards["store"], owner: string) =>
+      store.forOwner(owner).create({ id: `c-${Math.random()}`, settings: {} });
+
+    it("keep what was known of its endpoints, and know those of the others", async () => {
+      const endpoint = { url: "https://example.com/", label: "", events: [], secret: "s", limit: 5 };
+      const add = (owner: string) => node.store.forOwner(owner).addWebhook({ ...endpoint, id: `w-${owner}` });
+      await add(inShard("far"));
+      expect(await node.store.outbox.owners()).toEqual([inShard("far")]);
+      hang();
+      await add(inShard("near"));
+      expect((await node.store.outbox.owners()).toSorted()).toEqual(
+        [inShard("near"), inShard("far")].toSorted(),
+      );
+    });
+
+    it("find an owner that was moved away from there meanwhile", async () => {
+      const [, owner = ""] = places.get("far") ?? [];
+      await node.store.heartbeat("node-1", 60_000);
+      const home = node.set.home.database;
+      hang();
+      await home.query({
+        text: "UPDATE parley.owner_shard SET shard = 'near' WHERE owner = $1",
+        values: [owner],
+      });
+      await home.query({
+        text: "INSERT INTO parley.shard_owner (owner, state) VALUES ($1, 'here')",
+        values: [owner],
+      });
+      await vi.waitUntil(
+        () =>
+          create(node.store, owner).then(
+            () => true,
+            () => false,
+          ),
+        { timeout: 20_000 },
+      );
+      expect(node.set.map.known(owner)?.name).toBe("near");
+    });
+
+    it("find an owner that was moved away, also where only the leases are looked at", async () => {
+      const [, , owner = ""] = places.get("far") ?? [];
+      await node.store.heartbeat("node-2", 400);
+      const home = node.set.home.database;
+      hang();
+      await home.query({
+        text: "UPDATE parley.owner_shard SET shard = 'near' WHERE owner = $1",
+        values: [owner],
+      });
+      await vi.waitUntil(
+        async () => {
+          await node.store.heartbeat("node-2", 400).catch(() => undefined);
+          node.store.holdsLeases?.("node-2", owner);
+          return node.set.map.known(owner)?.name === "near";
+        },
+        { timeout: 20_000, interval: 50 },
+      );
+    });
+
+    it("let a node start that may do without it, and refuse others with the names of the shards", async () => {
+      hang();
+      const strict = openShards({ ...limits, shards: configured });
+      onTestFinished(() => close(strict).then(() => undefined));
+      await expect(strict.store.migrate()).rejects.toMatchObject({
+        code: "store_unavailable",
+        retryable: true,
+        message: expect.stringMatching(/^Shards far, beside: /),
+      });
+      const away: (readonly string[])[] = [];
+      const late = openShards({ ...limits, shards: configured, onAway: (names) => away.push(names) });
+      onTestFinished(() => close(late).then(() => undefined));
+      await late.store.migrate();
+      expect(away).toEqual([["far", "beside"]]);
+      await create(late.store, inShard("near"));
+      const [far = "", beside = ""] = ["far", "beside"].map(inShard);
+      await expect(create(late.store, far)).rejects.toMatchObject({ code: "store_unavailable" });
+      proxy.thaw();
+      await vi.waitUntil(
+        () =>
+          create(late.store, far).then(
+            () => true,
+            () => false,
+          ),
+        { timeout: 20_000 },
+      );
+      await create(late.store, beside);
+    });
+
+    it("refuse its calls when it comes back without its name", async () => {
+      const [, second] = databases;
+      const client = new pg.Client({ connectionString: second?.url });
+      await client.connect();
+      onTestFinished(() => client.end());
+      const { rows } = await client.query("SELECT name, number, home FROM parley.shard");
+      await client.query("DELETE FROM parley.shard");
+      hang();
+      const late = openShards({ ...limits, shards: configured, onAway: () => undefined });
+      onTestFinished(() => close(late).then(() => undefined));
+      await late.store.migrate();
+      proxy.thaw();
+      const wrong = { retryable: false, details: { reason: "wrong_shards" } };
+      const answer = () =>
+        create(late.store, inShard("far")).then(
+          () => undefined,
+          (error: unknown) => error as ParleyError,
+        );
+      await vi.waitUntil(async () => (await answer())?.retryable === false, { timeout: 20_000 });
+      expect(await answer()).toMatchObject(wrong);
+      const [row] = rows;
+      await client.query("INSERT INTO parley.shard (name, number, home, state) VALUES ($1, $2, $3, 'open')", [
+        row.name,
+        row.number,
+        row.home,
+      ]);
+      await create(late.store, inShard("far"));
+    });
+
+    it("refuse to register a new one there", async () => {
+      hang();
+      const [near] = configured;
+      if (near === undefined) throw new Error("there are no shards");
+      const added = {
+        name: "new",
+        url: proxy.through(databases[1]?.url ?? ""),
+        schema: "added",
+        listenUrl: false as const,
+      };
+      const late = openShards({ ...limits, shards: [...configured, added], onAway: () => undefined });
+      onTestFinished(() => close(late).then(() => undefined));
+      await expect(late.store.migrate()).rejects.toMatchObject({
+        code: "store_unavailable",
+        retryable: true,
+      });
+      expect((await listShards(node.set.home.database)).map(({ name }) => name)).not.toContain("new");
     });
   },
   "preferred",

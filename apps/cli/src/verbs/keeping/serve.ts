@@ -49,6 +49,8 @@ export async function serve(options: ServeOptions, context: VerbContext): Promis
     onCreate: () =>
       io.note(`Creating the store in ${describeStore(config.store)}, once; this takes a few seconds.`),
     onMigration: (progress) => logger.info({ ...progress }, "copying the rows of an older version"),
+    onAway: (shards, { message }) =>
+      logger.warn({ shards, message }, "a database server does not answer; its owners wait until it does"),
     onBusy: ({ message }) => io.note(`${message} Waiting for it ...`),
     isServed: async () => (await findServer(config.store)) !== undefined,
     onError: (error, where, conversationId) =>
@@ -71,6 +73,8 @@ export async function serve(options: ServeOptions, context: VerbContext): Promis
       if (attempt.outcome === "dead") logger.warn({ ...attempt }, "a delivery to a webhook was given up");
     },
   });
+  // Before anyone can reach the server: a client that sees it listen may ask it to end.
+  const asked = endAsked();
   try {
     const instance = randomUUID();
     const server = await listen(node.runtime, {
@@ -92,7 +96,7 @@ export async function serve(options: ServeOptions, context: VerbContext): Promis
     const withdraw = await announceServer(config.store, { url: server.url, instance });
     try {
       await printStart({ config, node, url: server.url, page }, context);
-      const why = await endAsked();
+      const why = await asked;
       const limitSeconds = options.drain + closingSeconds;
       io.note(
         `\n${why}: letting the running turns finish their step (up to ${options.drain} s, ` +

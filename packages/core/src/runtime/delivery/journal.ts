@@ -142,7 +142,8 @@ export class Journal {
       for (const [index, { writer, batch }] of taken.entries()) {
         const outcome = outcomes[index];
         if (outcome === "unavailable") continue;
-        if (outcome !== "ok") writer.fail(new ParleyError("stale_fence"));
+        if (typeof outcome === "object") writer.fail(outcome.error);
+        else if (outcome !== "ok") writer.fail(new ParleyError("stale_fence"));
         else {
           writer.landed();
           news.push(batch.log);

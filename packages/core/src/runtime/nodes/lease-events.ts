@@ -8,6 +8,8 @@ export interface LeaseHandler {
    * Called for a turn of this node that failed in a way that its own run cannot end: it is open, and no node runs it.
    */
   broken(lease: Lease): void;
+  /** Called for a turn of this node that was dropped because the node has no life where the owner is. */
+  unheld(owner: string, conversationId: string, turnId: string): void;
 }
 
 /**
@@ -28,5 +30,9 @@ export class LeaseEvents implements LeaseHandler {
 
   broken(lease: Lease): void {
     this.#handler?.broken(lease);
+  }
+
+  unheld(owner: string, conversationId: string, turnId: string): void {
+    this.#handler?.unheld(owner, conversationId, turnId);
   }
 }

@@ -117,6 +117,40 @@ describe("a take-over", () => {
   });
 });
 
+describe("a turn whose node lost the database of its owner, and that alone", () => {
+  it("goes on there when the owner is where the node lives", async () => {
+    const { clock, database, node, errors } = cluster();
+    let holds = true;
+    const store: LogStoreRoot = {
+      ...createMemoryLogStore({ clock, database }),
+      holdsLeases: () => holds,
+    };
+    const script = [[toolCall("work", {}, { id: "k1" }), usage(1, 1)], [text("Done.")]];
+    let calls = 0;
+    const work = {
+      name: "work",
+      recovery: "retry" as const,
+      execute: () => {
+        calls += 1;
+        return calls === 1 ? new Promise<never>(() => {}) : "worked";
+      },
+    };
+    const runtime = await node(script, { clock, store, tools: [work] });
+    const me = runtime.forOwner("o");
+    const { turnId = "" } = await me.send({ conversationId: "c", message: "Hi" });
+    await clock.advance(1_000);
+    holds = false;
+    await clock.advance(30_000);
+    expect(await me.turn("c", turnId)).toMatchObject({ status: "running" });
+    holds = true;
+    await clock.advance(60_000);
+    expect(await me.turn("c", turnId)).toMatchObject({ status: "sealed", reason: "stop" });
+    expect(calls).toBe(2);
+    expect(errors).toEqual([]);
+    await close(runtime, clock);
+  });
+});
+
 describe("a fork whose answer is lost, and then late", () => {
   it("has its turn run once, although it is over when the repeated call is answered", async () => {
     const clock = createManualClock();

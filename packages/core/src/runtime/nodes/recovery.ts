@@ -41,7 +41,7 @@ const checksOfUnknown = 9;
  *
  * A turn whose node died is continued if possible, and otherwise sealed with what exists of it. It also handles three
  * other cases: a stop that its node does not obey (`seize`), a call whose answer was lost so that this node may hold
- * a lease without knowing (`resolveUnknown`), and a turn of this node that broke (`broken`).
+ * a lease without knowing (`resolveUnknown`, `unheld`), and a turn of this node that broke (`broken`).
  */
 export class Recovery implements LeaseHandler {
   readonly #env: RecoveryUses;
@@ -131,6 +131,28 @@ export class Recovery implements LeaseHandler {
    * its caller: a request held by a hanging proxy reaches the store when the proxy continues, however late.
    */
   resolveUnknown(owner: string, conversationId: string, turnId: string): void {
+    this.#resolve(owner, conversationId, turnId, (lease) => this.#recover(lease));
+  }
+
+  /**
+   * Handles a turn that this node dropped because it lost contact with the database of the owner, and with that alone.
+   * Elsewhere the node lives: if the owner is moved to such a place meanwhile, the lease is still this node's there, and
+   * no other node can claim it.
+   */
+  unheld(owner: string, conversationId: string, turnId: string): void {
+    this.#resolve(owner, conversationId, turnId, async (lease) => {
+      const taken = await this.#takeOver(owner, lease);
+      if (taken !== null) await this.#recover(taken);
+    });
+  }
+
+  /** Checks repeatedly whether this node holds a turn that it does not run, and handles it then. */
+  #resolve(
+    owner: string,
+    conversationId: string,
+    turnId: string,
+    handle: (lease: Lease) => Promise<void>,
+  ): void {
     const env = this.#env;
     const { node } = env.identity;
     const store = env.root.forOwner(owner);
@@ -143,7 +165,9 @@ export class Recovery implements LeaseHandler {
         const active = record?.active;
         if (record === null || active?.turnId !== turnId || active.node !== node) continue;
         if (this.#coordinator.active(record.log)?.turnId === turnId) return;
-        await this.#recover({ owner, conversationId, log: record.log, ...active });
+        // The lease is about to be taken from a node that is not alive there.
+        if (!this.#coordinator.alive(owner)) continue;
+        await handle({ owner, conversationId, log: record.log, ...active });
         return;
       }
     };

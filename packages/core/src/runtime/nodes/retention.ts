@@ -56,9 +56,17 @@ function retentionSweep(env: RetentionUses, where: string, query: UnusedQuery, r
       while (!isStopped()) {
         const unused = await env.root.findUnused(query);
         let removed = 0;
+        // An owner whose conversations cannot be removed now must not keep those of the others.
+        const failed = new Set<string>();
         for (const { owner, id } of unused) {
           if (isStopped()) return;
-          removed += (await remove(owner, id, forMs)).length;
+          if (failed.has(owner)) continue;
+          try {
+            removed += (await remove(owner, id, forMs)).length;
+          } catch (error) {
+            failed.add(owner);
+            env.report(error, where, id);
+          }
         }
         // A batch of which nothing could be removed would be found again.
         if (unused.length < limit || removed === 0) return;

@@ -53,15 +53,15 @@ export class Coordinator {
     options: {
       readonly running: RunningTurns;
       readonly follower: Follower;
-      readonly leases: Pick<LeaseEvents, "broken">;
+      readonly leases: Pick<LeaseEvents, "broken" | "unheld">;
       readonly alive: (owner?: string) => boolean;
     },
   ) {
-    const { follower, alive } = options;
+    const { follower, alive, leases } = options;
     this.#env = env;
     this.#running = options.running;
     this.#follower = follower;
-    this.#leases = options.leases;
+    this.#leases = leases;
     this.#titles = new Titles(env);
     this.alive = alive;
     this.#host = {
@@ -70,8 +70,10 @@ export class Coordinator {
       isBehind: (log, firstSeq) => follower.isBehind(log, firstSeq),
       catchUpTo: (log, firstSeq) => follower.catchUpTo(log, firstSeq),
       nextTurn: (pauseQueue) => this.nextTurn(pauseQueue),
-      lost: ({ live, hasBegun }) => {
+      lost: ({ live, owner, hasBegun }) => {
         live.leave(true);
+        const { conversationId, turnId } = live;
+        if (alive() && !alive(owner)) leases.unheld(owner, conversationId, turnId);
         if (hasBegun) follower.resume(live);
         // Nothing of it was published here: subscribers receive all of it as another node's turn.
         else void follower.look(live.log);

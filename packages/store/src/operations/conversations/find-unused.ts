@@ -1,5 +1,6 @@
 import type { UnusedQuery } from "@parley/core/ports";
 import type { Statement } from "../../database.js";
+import { ownerIsHere } from "../../shards/guard-owners.js";
 import type { StoreContext } from "../../store-context.js";
 import { originalText, storedText } from "../../stored-text.js";
 
@@ -9,7 +10,7 @@ export async function findUnused(
   query: UnusedQuery,
 ): Promise<{ owner: string; id: string }[]> {
   const rows = await store.database.query(
-    "temporary" in query ? temporaryStatement(query) : ofOriginStatement(query),
+    "temporary" in query ? temporaryStatement(store, query) : ofOriginStatement(store, query),
   );
   return rows.map(({ owner, id }) => ({ owner: originalText(String(owner)), id: originalText(String(id)) }));
 }
@@ -24,11 +25,12 @@ export function isUnused(forMs: string): string {
 }
 
 /** Uses the index of temporary conversations, of which there are few. */
-function temporaryStatement({ forMs, limit }: UnusedQuery): Statement {
+function temporaryStatement({ isShard }: StoreContext, { forMs, limit }: UnusedQuery): Statement {
   return {
     name: "unused_temporary",
     text: `SELECT c.owner, c.id FROM parley.conversation c JOIN parley.conversation_head h ON h.log = c.log
       WHERE c.temporary IS NOT NULL AND c.status <> 'removed' AND c.archive_of IS NULL AND ${isUnused("$1")}
+        ${isShard ? `AND ${ownerIsHere("c.owner")}` : ""}
       LIMIT $2::int4`,
     values: [forMs, limit],
   };
@@ -38,12 +40,10 @@ function temporaryStatement({ forMs, limit }: UnusedQuery): Statement {
  * Walks owner by owner, and of each the ids of a prefix, by the index of names. An index by origin and time would be
  * written in every turn for a read once an hour.
  */
-function ofOriginStatement({
-  idPrefix,
-  origin,
-  forMs,
-  limit,
-}: Exclude<UnusedQuery, { temporary: true }>): Statement {
+function ofOriginStatement(
+  { isShard }: StoreContext,
+  { idPrefix, origin, forMs, limit }: Exclude<UnusedQuery, { temporary: true }>,
+): Statement {
   return {
     name: "unused_conversations",
     text: `WITH RECURSIVE walk AS (
@@ -59,6 +59,7 @@ function ofOriginStatement({
           AND (c.metadata #>> '{parley,origin}') = $3::text AND c.archive_of IS NULL AND ${isUnused("$4")}
         LIMIT $5::int4
       ) AS unused
+      ${isShard ? `WHERE ${ownerIsHere("walk.owner")}` : ""}
       LIMIT $5::int4`,
     values: [storedText(idPrefix), storedText(afterPrefix(idPrefix)), origin, forMs, limit],
   };

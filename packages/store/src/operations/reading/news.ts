@@ -16,7 +16,8 @@ export async function news(store: StoreContext, query: NewsQuery): Promise<News>
       values: [
         owners.map(({ owner }) => storedText(owner)),
         owners.map(({ since }) => since),
-        // No two changes have the same number, even of different owners.
+        // Owners that came from another shard may have numbers there that owners have here.
+        owners.flatMap(({ owner, published = [] }) => published.map(() => storedText(owner))),
         owners.flatMap(({ published = [] }) => published),
       ],
     },
@@ -39,7 +40,9 @@ export async function news(store: StoreContext, query: NewsQuery): Promise<News>
 const changedText = `SELECT w.owner FROM unnest($1::text[], $2::float8[]) AS w(owner, since)
 WHERE (
     SELECT true FROM parley.conversation c WHERE c.owner = w.owner AND c.changed_at > w.since::int8 AND c.archive_of IS NULL
-      AND c.status <> 'removed' AND c.changed_at <> ALL ($3::float8[]::int8[])
+      AND c.status <> 'removed' AND NOT EXISTS (
+        SELECT FROM unnest($3::text[], $4::float8[]) AS p(owner, change)
+        WHERE p.owner = w.owner AND p.change::int8 = c.changed_at)
     ORDER BY c.changed_at LIMIT 1)
   OR EXISTS (SELECT FROM parley.conversation_notice n WHERE n.owner = w.owner AND n.changed_at > w.since::int8)`;
 

@@ -90,6 +90,13 @@ export const noticeCases: readonly TopicCase[] = [
       const changedAt = (await s.store.get(renamed))?.changedAt ?? 0;
       const published = [{ owner: s.owner, since, published: [changedAt] }];
       checkEqual(await s.root.news({ owners: published, conversations: [] }), none, "one that was published");
+      // The stranger knows a change of its own whose number is the one of this owner's change.
+      const alike = [
+        { owner: s.owner, since },
+        { owner: stranger, since: 0, published: [changedAt] },
+      ];
+      const both = await s.root.news({ owners: alike, conversations: [] });
+      checkEqual(both.owners.toSorted(), [s.owner, stranger].toSorted(), "one that another owner knows");
       await s.otherStore.set(quiet, { title: "another" });
       const others = await s.root.news({ owners: published, conversations: [] });
       checkEqual(others.owners, [s.owner], "another one beside it");

@@ -1,0 +1,97 @@
+import { ParleyError } from "@parley/core/errors";
+import { describe, expect, it, vi } from "vitest";
+import { answersOf, askShards, TakingTurns, valuesOf } from "./ask-shards.js";
+
+const down = new ParleyError("store_unavailable", "down");
+const never = () => new Promise<never>(() => {});
+
+describe("shards that are asked at once", () => {
+  it("wait a moment for one that does not answer, and only if another one does", async () => {
+    vi.useFakeTimers();
+    try {
+      const asked = askShards(["a", "b"], (one) => (one === "a" ? Promise.resolve(1) : never()));
+      await vi.advanceTimersByTimeAsync(1_000);
+      expect(valuesOf(await asked)).toEqual([1]);
+      let isOver = false;
+      const alone = answersOf(["b"], never);
+      void alone.finally(() => {
+        isOver = true;
+      });
+      await vi.advanceTimersByTimeAsync(60_000);
+      expect(isOver).toBe(false);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it("wait no longer for those that are known to be away", async () => {
+    vi.useFakeTimers();
+    try {
+      const answers = answersOf(["b"], never, () => true);
+      await vi.advanceTimersByTimeAsync(1_000);
+      expect(await answers).toMatchObject([{ error: { code: "store_unavailable", retryable: true } }]);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it("fail if all of them fail, with the first failure", async () => {
+    await expect(
+      askShards([1, 2], (one) => Promise.reject(one === 1 ? down : new Error("second"))),
+    ).rejects.toBe(down);
+    expect(await answersOf([1], () => Promise.reject(down))).toEqual([{ error: down }]);
+    expect(await askShards([], never)).toEqual([]);
+  });
+});
+
+describe("shards that are asked in turn", () => {
+  const shards = [
+    { name: "a", server: 1 },
+    { name: "b", server: 2 },
+    { name: "c", server: 2 },
+  ];
+
+  it("begin with another one each time, and end when there is enough", async () => {
+    const turns = new TakingTurns(shards);
+    const take = () =>
+      turns.take(
+        2,
+        async ({ name }) => name,
+        () => 1,
+      );
+    expect([await take(), await take(), await take()]).toEqual([
+      ["b", "c"],
+      ["c", "a"],
+      ["a", "b"],
+    ]);
+  });
+
+  it("ask a server that fails once, and fail only if no other answers", async () => {
+    const asked: string[] = [];
+    const take = (isUp: (server: number) => boolean) =>
+      new TakingTurns(shards).take(
+        10,
+        async ({ name, server }) => {
+          asked.push(name);
+          if (!isUp(server)) throw down;
+          return name;
+        },
+        () => 1,
+      );
+    expect(await take((server) => server === 1)).toEqual(["a"]);
+    expect(asked.splice(0)).toEqual(["b", "a"]);
+    await expect(take(() => false)).rejects.toBe(down);
+    expect(asked).toEqual(["b", "a"]);
+  });
+
+  it("leave out servers that are known to be away, unless all are", async () => {
+    const take = (isAway: (server: number) => boolean) =>
+      new TakingTurns(shards, ({ server }) => isAway(server)).take(
+        10,
+        async ({ name }) => name,
+        () => 1,
+      );
+    expect(await take((server) => server === 2)).toEqual(["a"]);
+    expect((await take(() => true)).toSorted()).toEqual(["a", "b", "c"]);
+  });
+});
