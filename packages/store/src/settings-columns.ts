@@ -2,7 +2,7 @@ import type { ConversationSettings } from "@parley/core/ports";
 import type { ReasoningEffort } from "@parley/wire";
 import type { StatementValue } from "./database.js";
 import { boundedJson } from "./message-row.js";
-import type { conversation } from "./schema.js";
+import type { conversation } from "./schema/index.js";
 import type { StoreContext } from "./store-context.js";
 import { originalJson, originalText, storedText } from "./stored-text.js";
 

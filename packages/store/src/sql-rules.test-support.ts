@@ -1,6 +1,6 @@
 import { getTableColumns, getTableName, is, Table } from "drizzle-orm";
 import type { Connection, Database, Statement } from "./database.js";
-import * as schema from "./schema.js";
+import * as schema from "./schema/index.js";
 
 const schemaTables = Object.values(schema).flatMap((each): Table[] => (is(each, Table) ? [each] : []));
 

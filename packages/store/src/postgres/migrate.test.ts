@@ -132,7 +132,7 @@ describe("the shipped migrations", () => {
       [
         "generate",
         "--dialect=postgresql",
-        `--schema=${join(folder, "src", "schema.ts")}`,
+        `--schema=${join(folder, "src", "schema", "index.ts")}`,
         "--out=migrations",
       ],
       {

@@ -11,7 +11,7 @@ import {
   sealing,
   start,
 } from "../../postgres/turns.test-support.js";
-import * as schema from "../../schema.js";
+import * as schema from "../../schema/index.js";
 import type { OpenedShards } from "../open-shards.js";
 import type { Shard } from "../shard.js";
 import { createTestShards, type TestShards } from "../shards.test-support.js";
