@@ -111,7 +111,7 @@ async function inProcess(config: Config, options: ConnectOptions): Promise<Conne
     { ...config, ...omitUndefined({ titleModel }) },
     {
       onCreate: () => options.onWait?.(`Creating the store in ${describeStore(config.store)}, once.`),
-      onAway: (_, { message }) => options.onWait?.(`${message} Its owners wait until it answers.`),
+      onAway: (_, { message }) => options.onWait?.(`${message}. Their owners wait until it answers.`),
       onBusy: ({ details }) =>
         options.onWait?.(
           `The store ${describeStore(config.store)} is in use by ${details?.pid === undefined ? "another process" : `process ${details.pid}`}; waiting for it ...`,

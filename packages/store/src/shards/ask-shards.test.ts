@@ -24,7 +24,24 @@ describe("shards that are asked at once", () => {
     }
   });
 
-  it("wait no longer for those that are known to be away", async () => {
+  it("do not wait for those that are known to be away, and for a moment if there are no others", async () => {
+    const asked: string[] = [];
+    const here = await askShards(
+      ["a", "b"],
+      (one) => {
+        asked.push(one);
+        return one === "a" ? Promise.resolve(1) : never();
+      },
+      (one) => one === "b",
+    );
+    expect(valuesOf(here)).toEqual([1]);
+    expect(asked).toEqual(["a", "b"]);
+    const failing = askShards(
+      ["a", "b"],
+      (one) => (one === "a" ? Promise.reject(down) : never()),
+      (one) => one === "b",
+    );
+    await expect(failing).rejects.toBe(down);
     vi.useFakeTimers();
     try {
       const answers = answersOf(["b"], never, () => true);
@@ -52,7 +69,7 @@ describe("shards that are asked in turn", () => {
   ];
 
   it("begin with another one each time, and end when there is enough", async () => {
-    const turns = new TakingTurns(shards);
+    const turns = new TakingTurns<(typeof shards)[number], string>(shards);
     const take = () =>
       turns.take(
         2,
@@ -69,7 +86,7 @@ describe("shards that are asked in turn", () => {
   it("ask a server that fails once, and fail only if no other answers", async () => {
     const asked: string[] = [];
     const take = (isUp: (server: number) => boolean) =>
-      new TakingTurns(shards).take(
+      new TakingTurns<(typeof shards)[number], string>(shards).take(
         10,
         async ({ name, server }) => {
           asked.push(name);
@@ -84,9 +101,57 @@ describe("shards that are asked in turn", () => {
     expect(asked).toEqual(["b", "a"]);
   });
 
+  it("ask the others of a server if one of them has failed by itself", async () => {
+    const own = new ParleyError("store_unavailable", "too slow", {
+      cause: { code: "57014", severity: "ERROR" },
+    });
+    const taken = new TakingTurns<(typeof shards)[number], string>(shards).take(
+      10,
+      async ({ name }) => {
+        if (name === "b") throw own;
+        return name;
+      },
+      () => 1,
+    );
+    expect(await taken).toEqual(["c", "a"]);
+  });
+
+  it("go on without a server that hangs, and return what it answers in a later round", async () => {
+    vi.useFakeTimers();
+    try {
+      const turns = new TakingTurns<(typeof shards)[number], string>(shards);
+      let answer: (claimed: string) => void = () => {};
+      const asked: string[] = [];
+      const take = async () => {
+        const taken = turns.take(
+          10,
+          ({ name, server }) => {
+            asked.push(name);
+            if (server === 1) return Promise.resolve(name);
+            return new Promise((resolve) => {
+              answer = resolve;
+            });
+          },
+          () => 1,
+        );
+        await vi.advanceTimersByTimeAsync(1_000);
+        return taken;
+      };
+      expect([await take(), await take()]).toEqual([["a"], ["a"]]);
+      expect(asked.splice(0)).toEqual(["b", "a", "a"]);
+      answer("late");
+      await vi.advanceTimersByTimeAsync(0);
+      expect(await take()).toEqual(["late", "a"]);
+      expect(await take()).toEqual(["a"]);
+      expect(asked).toEqual(["a", "b", "a"]);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   it("leave out servers that are known to be away, unless all are", async () => {
     const take = (isAway: (server: number) => boolean) =>
-      new TakingTurns(shards, ({ server }) => isAway(server)).take(
+      new TakingTurns<(typeof shards)[number], string>(shards, ({ server }) => isAway(server)).take(
         10,
         async ({ name }) => name,
         () => 1,

@@ -1,4 +1,5 @@
-import { ParleyError } from "@parley/core/errors";
+import { isParleyError, ParleyError } from "@parley/core/errors";
+import { spoilsConnection } from "../postgres/failure.js";
 
 /** Time that slow shards, or those that do not answer, get once the first one has answered. */
 const graceMs = 1_000;
@@ -24,8 +25,8 @@ export async function askShards<One, Result>(
 
 /**
  * Calls several shards at once, and returns what each of them answered. A server that is down must not delay the others:
- * once one has answered, the rest gets a short time more. Those that are known not to answer get no more than that in
- * any case.
+ * once one has answered, the rest gets a short time more. Those that are known not to answer are not waited for, unless
+ * there are no others: then they get that short time.
  */
 export async function answersOf<One, Result>(
   those: readonly One[],
@@ -34,14 +35,17 @@ export async function answersOf<One, Result>(
 ): Promise<Answer<Result>[]> {
   const answers: Answer<Result>[] = those.map(() => late);
   if (those.length === 0) return answers;
+  const open = new Set(those.flatMap((one, place) => (isAway(one) ? [] : [place])));
   let timer: NodeJS.Timeout | undefined;
   await new Promise<void>((resolve) => {
-    let open = those.length;
-    if (those.every(isAway)) timer = setTimeout(resolve, graceMs);
+    if (open.size === 0) {
+      timer = setTimeout(resolve, graceMs);
+      for (const place of those.keys()) open.add(place);
+    }
     const settle = (place: number, answer: Answer<Result>) => {
       answers[place] = answer;
-      open -= 1;
-      if (open === 0) resolve();
+      open.delete(place);
+      if (open.size === 0) resolve();
       else if ("value" in answer) timer ??= setTimeout(resolve, graceMs);
     };
     for (const [place, one] of those.entries()) {
@@ -60,43 +64,85 @@ export function valuesOf<Result>(answers: readonly Answer<Result>[]): Result[] {
   return answers.flatMap((answer) => ("value" in answer ? [answer.value] : []));
 }
 
+/** A call that took too long for its round. */
+interface LateCall<Result> {
+  readonly server: unknown;
+  answer?: Answer<Result>;
+}
+
 /**
  * Calls one shard after another until there are enough results. Starts with a different one each time, so that none is
- * always served first. One that fails is left out, and so are the others of its server and those that are known not to
- * answer, unless all fail.
+ * always served first. One that fails is left out, and so are those that are known not to answer, unless all fail. If it
+ * fails with its server, the others of that server are left out as well.
+ *
+ * A call that does not end within a short time goes on while the next server is called, and its result is part of a later
+ * round: what it claimed is not lost. Until then its server is left out.
  */
-export class TakingTurns<One extends { readonly server: unknown }> {
+export class TakingTurns<One extends { readonly server: unknown }, Result> {
   readonly #those: readonly One[];
   readonly #isAway: (one: One) => boolean;
+  readonly #isOneServer: boolean;
+  #late: LateCall<Result>[] = [];
   #start = 0;
 
   constructor(those: readonly One[], isAway: (one: One) => boolean = () => false) {
     this.#those = those;
     this.#isAway = isAway;
+    this.#isOneServer = new Set(those.map(({ server }) => server)).size === 1;
   }
 
-  async take<Result>(
+  async take(
     limit: number,
     ask: (one: One, limit: number) => Promise<Result>,
     countOf: (result: Result) => number,
   ): Promise<Result[]> {
-    const results: Result[] = [];
-    const failures = new Map<unknown, unknown>();
-    let rest = limit;
+    const results = this.#arrived();
+    let rest = results.reduce((left, result) => left - countOf(result), limit);
+    const failures: unknown[] = [];
+    const failed = new Set(this.#late.map(({ server }) => server));
     for (const one of this.#order()) {
       if (rest <= 0 && results.length > 0) break;
-      if (failures.has(one.server)) continue;
-      try {
-        const result = await ask(one, rest);
-        rest -= countOf(result);
-        results.push(result);
-      } catch (error) {
-        failures.set(one.server, error);
+      if (failed.has(one.server)) continue;
+      const answer = await this.#answerOf(one, ask(one, rest));
+      if ("value" in answer) {
+        rest -= countOf(answer.value);
+        results.push(answer.value);
+      } else {
+        failures.push(answer.error);
+        if (isServerFailure(answer.error)) failed.add(one.server);
       }
     }
-    const [failure] = failures.values();
-    if (results.length === 0 && failures.size > 0) throw failure;
-    return results;
+    if (results.length > 0 || (failures.length === 0 && failed.size === 0)) return results;
+    throw failures[0] ?? late.error;
+  }
+
+  /** Takes the results of calls that were late in earlier rounds. */
+  #arrived(): Result[] {
+    const answers = this.#late.flatMap(({ answer }) => answer ?? []);
+    this.#late = this.#late.filter(({ answer }) => answer === undefined);
+    return valuesOf(answers);
+  }
+
+  /** Waits for an answer: only for a short time if there is another server to call. */
+  async #answerOf({ server }: One, asked: Promise<Result>): Promise<Answer<Result>> {
+    const settled = asked.then(
+      (value): Answer<Result> => ({ value }),
+      (error: unknown): Answer<Result> => ({ error }),
+    );
+    if (this.#isOneServer) return settled;
+    let timer: NodeJS.Timeout | undefined;
+    const isLate = new Promise<undefined>((resolve) => {
+      timer = setTimeout(() => resolve(undefined), graceMs);
+    });
+    const answer = await Promise.race([settled, isLate]);
+    clearTimeout(timer);
+    if (answer !== undefined) return answer;
+    const call: LateCall<Result> = { server };
+    this.#late.push(call);
+    void settled.then((known) => {
+      call.answer = known;
+    });
+    return late;
   }
 
   #order(): readonly One[] {
@@ -105,4 +151,9 @@ export class TakingTurns<One extends { readonly server: unknown }> {
     const answering = order.filter((one) => !this.#isAway(one));
     return answering.length > 0 ? answering : order;
   }
+}
+
+/** Returns true if all shards of the server would fail likewise. */
+function isServerFailure(error: unknown): boolean {
+  return isParleyError(error) && spoilsConnection(error);
 }

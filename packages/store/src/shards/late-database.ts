@@ -1,17 +1,22 @@
+import { ParleyError } from "@parley/core/errors";
 import type { Connection, Database, ResultRow, Statement } from "../database.js";
 
 /**
  * Database of a server that may be away while a store is opened. What could not be done then is done before the next
- * call, by whichever comes first; the others wait for it. Calls fail as long as that fails.
+ * call, by whichever comes first; the others wait for it. Calls fail as long as that fails, and if it takes long:
+ * migrations may.
  */
 export class LateDatabase implements Database {
   readonly #database: Database;
+  readonly #waitMs: number;
   #prepare: (() => Promise<void>) | undefined;
   #preparing: Promise<void> | undefined;
   readonly timeLimit?: (ms: number) => Statement;
 
-  constructor(database: Database) {
+  /** `waitMs`: the longest time that a call waits for what has to be done before it. */
+  constructor(database: Database, waitMs: number) {
     this.#database = database;
+    this.#waitMs = waitMs;
     if (database.timeLimit !== undefined) this.timeLimit = database.timeLimit.bind(database);
   }
 
@@ -49,6 +54,26 @@ export class LateDatabase implements Database {
       .finally(() => {
         this.#preparing = undefined;
       });
-    return this.#preparing.then(() => call(this.#database));
+    return within(this.#preparing, this.#waitMs).then(() => call(this.#database));
   }
+}
+
+/** Waits for a preparation, at most this long. The preparation itself goes on. */
+async function within(preparing: Promise<void>, ms: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const isLate = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(stillPreparing()), ms);
+  });
+  try {
+    await Promise.race([preparing, isLate]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function stillPreparing(): ParleyError {
+  return new ParleyError(
+    "store_unavailable",
+    "The schemas of this database server are being migrated and checked; try again in a moment",
+  );
 }

@@ -7,6 +7,7 @@ import { openLogStore } from "../open-log-store.js";
 import { checkAddress, type OpenPostgresOptions, searchesWithin, wakeOf } from "../postgres/open-postgres.js";
 import { PostgresDatabase } from "../postgres/postgres-database.js";
 import { refuseUnannouncedPooler } from "../postgres/recognise-pooler.js";
+import { timeoutsOf } from "../postgres/timeouts.js";
 import { PostgresWake } from "../postgres/wake.js";
 import { defaultSearchBounds } from "../search/search-bounds.js";
 import { SearchGate } from "../search/search-gate.js";
@@ -105,7 +106,7 @@ async function prepareAll(
         await server.prepare();
       } catch (error) {
         if (!isParleyError(error)) throw error;
-        const failure = named(error, server.shards);
+        const failure = withShardNames(error, server.shards);
         const isAway = error.code === "store_unavailable" && error.retryable;
         // Nothing works without the first server, which has the map of owners.
         if (index === 0 || !isAway || !mayBeAway) throw failure;
@@ -117,7 +118,7 @@ async function prepareAll(
 }
 
 /** Returns the error with the names of the shards whose server it is about. */
-function named(error: ParleyError, shards: readonly Shard[]): ParleyError {
+function withShardNames(error: ParleyError, shards: readonly Shard[]): ParleyError {
   const names = shards.map(({ name }) => name).join(", ");
   const { code, retryable, details, cause } = error;
   return new ParleyError(code, `${shards.length === 1 ? "Shard" : "Shards"} ${names}: ${error.message}`, {
@@ -138,7 +139,7 @@ function openServer(options: OpenShardsOptions, configured: readonly ShardOption
     ...omitUndefined({ transactionPooler, listenUrl, schema: first.schema }),
   };
   const direct = new PostgresDatabase(connection);
-  const database = new LateDatabase(direct);
+  const database = new LateDatabase(direct, timeoutsOf(connection).connectTimeoutMs);
   const search = { ...searchesWithin(connection), ...options.search };
   // One for all shards of the server: they share its connections.
   const searchGate = new SearchGate({ ...defaultSearchBounds, ...search });

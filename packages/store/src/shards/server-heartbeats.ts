@@ -2,7 +2,7 @@ import type { StopRequest } from "@parley/core/ports";
 import type { Statement } from "../database.js";
 import { schemaStatements } from "../in-schema.js";
 import { disownStatement, heartbeatStatements, stopRequestOf } from "../operations/turns/heartbeat.js";
-import { askShards, valuesOf } from "./ask-shards.js";
+import { askShards } from "./ask-shards.js";
 import type { Shard, ShardServer } from "./shard.js";
 import { readTokens } from "./sharded-wake.js";
 
@@ -22,6 +22,8 @@ interface ServerLives {
   sentAt: number | undefined;
   /** The last heartbeat has failed. */
   hasFailed: boolean;
+  /** Stops that were requested, as heartbeats have found them, and that were not returned yet. */
+  readonly stops: StopRequest[];
 }
 
 /** Time after which a server that owes the answer to a heartbeat counts as away. */
@@ -47,26 +49,29 @@ export class ServerHeartbeats {
       lives: new Map(),
       sentAt: undefined,
       hasFailed: false,
+      stops: [],
     }));
   }
 
   async beat(node: string, ttlMs: number, presence: string | undefined): Promise<StopRequest[]> {
     const tokens = readTokens(presence);
     const all = this.#servers.map((lives, place) => ({ lives, token: tokens[place] ?? undefined }));
-    const answers = await askShards(all, async ({ lives, token }) => {
+    const renewed = async ({ lives, token }: (typeof all)[number]) => {
       lives.sentAt ??= performance.now();
       try {
-        const stopping = await renew(lives, node, ttlMs, token);
+        lives.stops.push(...(await renew(lives, node, ttlMs, token)));
         lives.hasFailed = false;
-        return stopping;
       } catch (error) {
         lives.hasFailed = true;
         throw error;
       } finally {
         lives.sentAt = undefined;
       }
-    });
-    return valuesOf(answers).flat();
+    };
+    // If none answers, the node waits: a heartbeat that arrives late still counts.
+    const areAllAway = this.#servers.every(isAway);
+    await askShards(all, renewed, ({ lives }) => !areAllAway && isAway(lives));
+    return this.#servers.flatMap(({ stops }) => stops.splice(0));
   }
 
   /** Returns true if the leases of a node in this shard hold. */
@@ -78,14 +83,16 @@ export class ServerHeartbeats {
   /** Returns true if the server of a shard did not answer the last heartbeat. */
   isAway(shard: Shard): boolean {
     const lives = this.#of(shard);
-    if (lives === undefined) return false;
-    const { sentAt, hasFailed } = lives;
-    return hasFailed || (sentAt !== undefined && performance.now() - sentAt > silentMs);
+    return lives !== undefined && isAway(lives);
   }
 
   #of(shard: Shard): ServerLives | undefined {
     return this.#servers.find(({ server }) => server.shards.includes(shard));
   }
+}
+
+function isAway({ sentAt, hasFailed }: ServerLives): boolean {
+  return hasFailed || (sentAt !== undefined && performance.now() - sentAt > silentMs);
 }
 
 async function renew(

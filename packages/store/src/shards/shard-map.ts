@@ -17,6 +17,13 @@ interface Place {
   askedAt: number;
 }
 
+/** A read of the map for an owner. */
+interface Asking {
+  /** True if it reads the map because a shard refused the owner. */
+  readonly isRefused: boolean;
+  readonly shard: Promise<Shard>;
+}
+
 /**
  * Map from owners to shards. It is in the home shard; a process remembers what it has read until a shard refuses, and
  * reads it again for an owner whose shard does not answer: the owner may have been moved away from there.
@@ -29,7 +36,7 @@ export class ShardMap {
   readonly #home: Shard;
   readonly #shards: ReadonlyMap<string, Shard>;
   readonly #known = new Map<string, Place>();
-  readonly #asking = new Map<string, Promise<Shard>>();
+  readonly #asking = new Map<string, Asking>();
 
   /** The first shard is the home shard. */
   constructor(home: Shard, shards: readonly Shard[]) {
@@ -85,13 +92,19 @@ export class ShardMap {
     if (missing !== undefined) throw unknownShard(String(missing.name));
   }
 
-  #ask(owner: string, isRefused: boolean): Promise<Shard> {
+  async #ask(owner: string, isRefused: boolean): Promise<Shard> {
     let asking = this.#asking.get(owner);
+    // One that began before the refusal may find the place that refused.
+    if (isRefused && asking?.isRefused === false) {
+      await asking.shard.catch(() => undefined);
+      asking = this.#asking.get(owner);
+    }
     if (asking === undefined) {
-      asking = this.#read(owner, isRefused).finally(() => this.#asking.delete(owner));
+      const shard = this.#read(owner, isRefused).finally(() => this.#asking.delete(owner));
+      asking = { isRefused, shard };
       this.#asking.set(owner, asking);
     }
-    return asking;
+    return asking.shard;
   }
 
   async #read(owner: string, isRefused: boolean): Promise<Shard> {
@@ -101,9 +114,11 @@ export class ShardMap {
     const name = row === undefined ? await this.#place(stored) : String(row.shard);
     const shard = this.#shards.get(name);
     if (shard === undefined) throw unknownShard(name);
+    // Known even if the shard does not answer now: others do not wait for it because of this owner.
+    if (row !== undefined) this.#remember(owner, { shard, askedAt });
     // A process may have died between the two rows, or may not have written the second one yet.
     if (row === undefined || isRefused) await shard.database.query(arrival(stored));
-    this.#remember(owner, { shard, askedAt });
+    if (row === undefined) this.#remember(owner, { shard, askedAt });
     return shard;
   }
 

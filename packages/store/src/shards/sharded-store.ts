@@ -1,23 +1,25 @@
-import { isParleyError } from "@parley/core/errors";
+import { isParleyError, ParleyError } from "@parley/core/errors";
 import type {
   AbsentNode,
   BlobNumber,
-  JournalBatch,
-  JournalOutcome,
+  ClaimResult,
+  CollectedBlobs,
+  Lease,
+  LogNumber,
   LogStore,
   LogStoreRoot,
-  News,
-  NewsQuery,
   OutboxStore,
+  RemovedBlob,
 } from "@parley/core/ports";
 import type { Finding } from "@parley/wire";
-import { answersOf, askShards, TakingTurns, valuesOf } from "./ask-shards.js";
-import { isMoved } from "./guard-owners.js";
+import { askShards, TakingTurns, valuesOf } from "./ask-shards.js";
 import { mergeUsage } from "./merge-usage.js";
 import { ServerHeartbeats } from "./server-heartbeats.js";
 import type { Shard, ShardServer } from "./shard.js";
-import { isUnknownShard, type ShardMap, unknownShard } from "./shard-map.js";
+import { type ShardMap, unknownShard } from "./shard-map.js";
 import { shardOfNumber } from "./shard-numbers.js";
+import { ShardedJournal } from "./sharded-journal.js";
+import { shardedNews } from "./sharded-news.js";
 
 /** The shards of an installation. */
 export interface ShardSet {
@@ -37,6 +39,8 @@ export function shardNamed({ shards }: Pick<ShardSet, "shards">, name: string): 
   return found;
 }
 
+type UnusedConversation = Awaited<ReturnType<LogStoreRoot["findUnused"]>>[number];
+
 type Method = (...args: readonly unknown[]) => Promise<unknown>;
 
 /** More groups than there can be: the limit is applied after the sums of all shards are added up. */
@@ -51,12 +55,13 @@ export function openShardedStore(set: ShardSet, migrate: () => Promise<void>): L
   const { home, shards, servers, map } = set;
   const heartbeats = new ServerHeartbeats(servers);
   const isAway = (shard: Shard) => heartbeats.isAway(shard);
+  const journal = new ShardedJournal(map, isAway);
   const turns = {
-    claims: new TakingTurns(shards, isAway),
-    inputs: new TakingTurns(shards, isAway),
-    unused: new TakingTurns(shards, isAway),
-    blobs: new TakingTurns(shards, isAway),
-    removed: new TakingTurns(shards, isAway),
+    claims: new TakingTurns<Shard, Lease[]>(shards, isAway),
+    inputs: new TakingTurns<Shard, LogNumber[]>(shards, isAway),
+    unused: new TakingTurns<Shard, UnusedConversation[]>(shards, isAway),
+    blobs: new TakingTurns<Shard, CollectedBlobs>(shards, isAway),
+    removed: new TakingTurns<Shard, RemovedBlob[]>(shards, isAway),
   };
   const byLength = (list: readonly unknown[]) => list.length;
   return {
@@ -68,7 +73,7 @@ export function openShardedStore(set: ShardSet, migrate: () => Promise<void>): L
       map.doubt(owner);
       return false;
     },
-    ...absence(shards),
+    ...absence(shards, isAway),
     claimExpired: async (node, limit) =>
       (await turns.claims.take(limit, ({ store }, rest) => store.claimExpired(node, rest), byLength)).flat(),
     expireInputs: async (limit) =>
@@ -81,10 +86,15 @@ export function openShardedStore(set: ShardSet, migrate: () => Promise<void>): L
           byLength,
         )
       ).flat(),
-    flushJournal: (batches) => flushJournal(map, batches, isAway),
-    news: (query) => news(map, query),
-    indexSearch: (request) => map.call(request.owner, ({ store }) => store.indexSearch(request)),
-    unindexedOwners: (query) => unindexedOwners(shards, query),
+    flushJournal: (batches) => journal.flush(batches),
+    news: (query) => shardedNews(map, query, isAway),
+    async indexSearch(request) {
+      const shard = map.known(request.owner);
+      // Owners are indexed one after another: those of a server that is away must not delay the others.
+      if (shard !== undefined && isAway(shard)) throw serverAway(shard);
+      return map.call(request.owner, ({ store }) => store.indexSearch(request));
+    },
+    unindexedOwners: (query) => unindexedOwners(shards, query, isAway),
     sumUsage: async (range) =>
       mergeUsage(
         await Promise.all(shards.map(({ store }) => store.sumUsage({ ...range, limit: allGroups }))),
@@ -114,7 +124,7 @@ export function openShardedStore(set: ShardSet, migrate: () => Promise<void>): L
     keys: home.store.keys,
     outbox: outboxOf(shards, map, isAway),
     secrets: home.store.secrets,
-    check: () => check(set),
+    check: () => check(set, isAway),
     examine: (options) => examine(shards, options),
     async close() {
       await Promise.all(servers.map(({ database }) => database.close()));
@@ -162,12 +172,17 @@ function ownerStores({ home, map }: ShardSet): (owner: string) => LogStore {
 }
 
 /** Merges absences: a node that is absent from several shards is one, and is retired where it was found absent. */
-function absence(shards: readonly Shard[]): Pick<LogStoreRoot, "absentNodes" | "retire"> {
+function absence(
+  shards: readonly Shard[],
+  isAway: (shard: Shard) => boolean,
+): Pick<LogStoreRoot, "absentNodes" | "retire"> {
   let found = new Map<string, { renewal: number; places: { shard: Shard; renewal: number }[] }>();
   return {
     async absentNodes() {
-      const answers = await askShards(shards, async (shard) =>
-        (await shard.store.absentNodes()).map((absent) => ({ shard, ...absent })),
+      const answers = await askShards(
+        shards,
+        async (shard) => (await shard.store.absentNodes()).map((absent) => ({ shard, ...absent })),
+        isAway,
       );
       found = new Map();
       for (const { shard, node, renewal } of valuesOf(answers).flat()) {
@@ -191,144 +206,13 @@ function absence(shards: readonly Shard[]): Pick<LogStoreRoot, "absentNodes" | "
   };
 }
 
-interface Group<Item> {
-  readonly shard: Shard;
-  readonly group: { readonly item: Item; readonly place: number }[];
-}
-
-/** Groups items by the shard of their owner. Returns those whose shard cannot be found separately, with the reason. */
-async function byShard<Item extends { readonly owner: string }>(map: ShardMap, items: readonly Item[]) {
-  const groups = new Map<Shard, Group<Item>>();
-  const lost: { readonly place: number; readonly error: unknown }[] = [];
-  for (const [place, item] of items.entries()) {
-    try {
-      const shard = map.known(item.owner) ?? (await map.find(item.owner));
-      const found = groups.get(shard) ?? { shard, group: [] };
-      found.group.push({ item, place });
-      groups.set(shard, found);
-    } catch (error) {
-      lost.push({ place, error });
-    }
-  }
-  return { groups: [...groups.values()], lost };
-}
-
-/** Flushes each shard separately: one that does not answer does not affect the others. */
-async function flushJournal(
-  map: ShardMap,
-  batches: readonly JournalBatch[],
-  isAway: (shard: Shard) => boolean,
-): Promise<JournalOutcome[]> {
-  const { groups, lost } = await byShard(map, batches);
-  const answers = await answersOf(
-    groups,
-    ({ shard, group }) =>
-      flushShard(
-        map,
-        shard,
-        group.map(({ item }) => item),
-      ),
-    ({ shard }) => isAway(shard),
-  );
-  const outcomes = batches.map((): JournalOutcome => "unavailable");
-  for (const { place, error } of lost) outcomes[place] = failedOutcome(error);
-  for (const [index, answer] of answers.entries()) {
-    for (const [each, { place }] of (groups[index]?.group ?? []).entries()) {
-      outcomes[place] =
-        "value" in answer ? (answer.value[each] ?? "unavailable") : failedOutcome(answer.error);
-    }
-  }
-  return outcomes;
-}
-
-/** Flushes a batch of one shard. If an owner has moved, the others of its batch are flushed one by one. */
-async function flushShard(
-  map: ShardMap,
-  { store }: Shard,
-  batches: readonly JournalBatch[],
-): Promise<JournalOutcome[]> {
-  try {
-    return await store.flushJournal(batches);
-  } catch (error) {
-    if (!isMoved(error)) throw error;
-    return Promise.all(
-      batches.map(async (batch): Promise<JournalOutcome> => {
-        try {
-          const [outcome] = await map.call(batch.owner, (shard) => shard.store.flushJournal([batch]));
-          return outcome ?? "unavailable";
-        } catch (failure) {
-          return failedOutcome(failure);
-        }
-      }),
-    );
-  }
-}
-
-/** Returns the outcome for a batch that failed. One whose owner is in a shard unknown here is another node's. */
-function failedOutcome(error: unknown): JournalOutcome {
-  if (isUnknownShard(error)) return "stale_fence";
-  return isParleyError(error) && error.retryable ? "unavailable" : { error };
-}
-
-type NewsOf<Kind extends keyof NewsQuery> = NewsQuery[Kind][number];
-
-async function news(map: ShardMap, query: NewsQuery): ReturnType<LogStoreRoot["news"]> {
-  const asked = [
-    ...query.owners.map((each) => ({ ...each, kind: "owner" as const })),
-    ...query.conversations.map((each) => ({ ...each, kind: "conversation" as const })),
-  ];
-  // This is called regularly: an owner whose shard cannot be found now is asked for again.
-  const { groups } = await byShard(map, asked);
-  const answers = await askShards(groups, ({ shard, group }) =>
-    newsOfShard(
-      map,
-      shard,
-      group.map(({ item }) => item),
-    ),
-  );
-  const parts = valuesOf(answers);
-  return {
-    owners: parts.flatMap(({ owners }) => owners),
-    conversations: parts.flatMap(({ conversations }) => conversations),
-  };
-}
-
-type Asked = (NewsOf<"owners"> & { kind: "owner" }) | (NewsOf<"conversations"> & { kind: "conversation" });
-
-/** Reads the news of one shard. If an owner has moved, the owners are asked for one by one. */
-async function newsOfShard(map: ShardMap, shard: Shard, items: readonly Asked[]): Promise<News> {
-  try {
-    return await shard.store.news(newsQuery(items));
-  } catch (error) {
-    if (!isMoved(error)) throw error;
-    const owners = [...new Set(items.map(({ owner }) => owner))];
-    const answers = await Promise.allSettled(
-      owners.map((owner) => {
-        const own = newsQuery(items.filter((item) => item.owner === owner));
-        return map.call(owner, ({ store }) => store.news(own));
-      }),
-    );
-    const parts = answers.flatMap((answer) => (answer.status === "fulfilled" ? [answer.value] : []));
-    return {
-      owners: parts.flatMap((part) => part.owners),
-      conversations: parts.flatMap((part) => part.conversations),
-    };
-  }
-}
-
-function newsQuery(items: readonly Asked[]): NewsQuery {
-  return {
-    owners: items.flatMap((item) => (item.kind === "owner" ? [item] : [])),
-    conversations: items.flatMap((item) => (item.kind === "conversation" ? [item] : [])),
-  };
-}
-
 /** Returns a page that ends where the page of the slowest shard ends. */
 async function unindexedOwners(
   shards: readonly Shard[],
   query: { after?: string },
+  isAway: (shard: Shard) => boolean,
 ): ReturnType<LogStoreRoot["unindexedOwners"]> {
-  const pages = valuesOf(await askShards(shards, ({ store }) => store.unindexedOwners(query)));
+  const pages = valuesOf(await askShards(shards, ({ store }) => store.unindexedOwners(query), isAway));
   const [next] = pages.flatMap((page) => page.next ?? []).toSorted(byBytes);
   const owners = pages.flatMap((page) => page.owners).toSorted(byBytes);
   if (next === undefined) return { owners };
@@ -357,7 +241,10 @@ async function locate({ shards, numberOf }: ShardSet, log: number): ReturnType<L
 }
 
 function outboxOf(shards: readonly Shard[], map: ShardMap, isAway: (shard: Shard) => boolean): OutboxStore {
-  const turns = { claims: new TakingTurns(shards, isAway), sweeps: new TakingTurns(shards, isAway) };
+  const turns = {
+    claims: new TakingTurns<Shard, ClaimResult>(shards, isAway),
+    sweeps: new TakingTurns<Shard, number>(shards, isAway),
+  };
   /** Last answer of each shard: it still counts while the shard does not answer. */
   const owners = new Map<Shard, readonly string[]>();
   return {
@@ -402,11 +289,18 @@ function outboxOf(shards: readonly Shard[], map: ShardMap, isAway: (shard: Shard
 }
 
 /** Checks the shards. Without the home shard no user can log in; any other one may be missing. */
-async function check({ home, shards }: ShardSet): ReturnType<LogStoreRoot["check"]> {
+async function check(
+  { home, shards }: ShardSet,
+  isAway: (shard: Shard) => boolean,
+): ReturnType<LogStoreRoot["check"]> {
   const first = await home.store.check();
-  const others = valuesOf(await askShards(shards, ({ store }) => store.check()));
-  const worst = [first, ...others].find(({ schema }) => schema !== "current");
+  const all = valuesOf(await askShards(shards, ({ store }) => store.check(), isAway));
+  const worst = all.find(({ schema }) => schema !== "current");
   return worst === undefined ? first : { ...first, schema: worst.schema };
+}
+
+function serverAway({ name }: Shard): ParleyError {
+  return new ParleyError("store_unavailable", `The database server of the shard ${name} does not answer`);
 }
 
 /** Returns for each area the problems of all shards, or one finding if there is none. */
@@ -420,10 +314,11 @@ async function examine(shards: readonly Shard[], options: { fix: boolean }): Pro
         }));
       } catch (error) {
         if (!isParleyError(error)) throw error;
-        const message = `Shard ${name} does not answer: ${error.message}`;
-        return [
-          { area: "store", level: "error", message, advice: "Start its server; its owners wait for it" },
-        ];
+        const message = `Shard ${name}: ${error.message}`;
+        const advice = error.retryable
+          ? "Start its server: its owners wait until it answers"
+          : "Its owners wait until this is mended";
+        return [{ area: "store", level: "error", message, advice }];
       }
     }),
   );

@@ -416,6 +416,28 @@ describeOnPostgres(
       expect(node.set.map.known(owner)?.name).toBe("near");
     });
 
+    it("do not delay the turns of others in a shard from which an owner was moved to there", async () => {
+      const [moved = "", stays = ""] = places.get("near")?.slice(-2) ?? [];
+      const { store, set } = node;
+      const turns = {
+        moved: await start(store.forOwner(moved), "t"),
+        stays: await start(store.forOwner(stays), "t"),
+      };
+      const home = set.home.database;
+      hang();
+      await home.query({
+        text: "UPDATE parley.owner_shard SET shard = 'far' WHERE owner = $1",
+        values: [moved],
+      });
+      await home.query({
+        text: "UPDATE parley.shard_owner SET state = 'gone' WHERE owner = $1",
+        values: [moved],
+      });
+      const batches = [batch(turns.moved, 0, moved), batch(turns.stays, 0, stays)];
+      expect(await store.flushJournal(batches)).toEqual(["unavailable", "ok"]);
+      expect(set.map.known(moved)?.name).toBe("far");
+    });
+
     it("find an owner that was moved away, also where only the leases are looked at", async () => {
       const [, , owner = ""] = places.get("far") ?? [];
       await node.store.heartbeat("node-2", 400);

@@ -96,7 +96,7 @@ export function readingVerbs(scope: OwnerScope): ReadingVerbs {
     },
     async usage(query = {}) {
       if (query.by === "owner") throw invalidField("by", "`owner` needs the usage of all owners");
-      await env.spending.settled();
+      await env.spending.settled(owner);
       return answerUsage(store, query, env.clock.now());
     },
     branchOf: async (chatId) => (await store.branchOf(chatId)) ?? chatId,

@@ -41,9 +41,13 @@ export class Journal {
   #eventAt = 0;
   #isLooking = false;
   #flushing = false;
-  /** The last flush failed: the next one comes by the timer alone. */
+  /** The last flush failed for all: the next one comes by the timer alone. */
   #backingOff = false;
   #closed = false;
+  /** Writers whose part of the store did not answer, until they are tried again. */
+  readonly #paused = new Set<JournalWriter>();
+  /** Functions that cancel the ends of these pauses. */
+  readonly #pauses = new Set<() => void>();
   readonly #queue: JournalQueue = {
     note: (writer) => this.#note(writer),
     came: () => this.#came(),
@@ -70,9 +74,11 @@ export class Journal {
   close(): void {
     this.#closed = true;
     this.#cancelTimer?.();
+    for (const cancel of this.#pauses) cancel();
   }
 
   #note(writer: JournalWriter): void {
+    if (this.#paused.has(writer)) return;
     this.#dirty.add(writer);
     if (this.#flushing || this.#backingOff || this.#closed) return;
     if (this.#isUrgent(writer)) void this.#flush();
@@ -126,23 +132,45 @@ export class Journal {
     this.#dirty.clear();
     // One order for all nodes, so that two group flushes never wait for each other's rows.
     taken.sort((a, b) => a.batch.log - b.batch.log);
-    this.#backingOff = taken.length > 0 && !(await this.#write(taken));
+    const unknown = taken.length === 0 ? [] : await this.#write(taken);
+    this.#backingOff = unknown.length > 0 && unknown.length === taken.length;
     this.#flushing = false;
-    for (const { writer } of taken) if (writer.waiting) this.#dirty.add(writer);
+    if (!this.#backingOff && unknown.length > 0) this.#pause(unknown);
+    for (const { writer } of taken) if (writer.waiting && !this.#paused.has(writer)) this.#dirty.add(writer);
     if (this.#closed || this.#dirty.size === 0) return;
     if (!this.#backingOff && [...this.#dirty].some((writer) => this.#isUrgent(writer))) void this.#flush();
     else this.#flushAfter(this.#backingOff ? this.#pace.retryMs : this.#pace.intervalMs);
   }
 
-  /** Returns false if the outcome is unknown, of all or of some, and the same batches have to be written again. */
-  async #write(taken: readonly { writer: JournalWriter; batch: JournalBatch }[]): Promise<boolean> {
+  /** Lets writers wait whose part of the store did not answer. The others go on without them. */
+  #pause(writers: readonly JournalWriter[]): void {
+    if (this.#closed) return;
+    for (const writer of writers) {
+      this.#paused.add(writer);
+      this.#dirty.delete(writer);
+    }
+    const cancel = this.#clock.after(this.#pace.retryMs, () => {
+      this.#pauses.delete(cancel);
+      for (const writer of writers) {
+        this.#paused.delete(writer);
+        if (writer.waiting) this.#note(writer);
+      }
+    });
+    this.#pauses.add(cancel);
+  }
+
+  /** Returns the writers of which the outcome is unknown: the same batches have to be written again. */
+  async #write(
+    taken: readonly { writer: JournalWriter; batch: JournalBatch }[],
+  ): Promise<readonly JournalWriter[]> {
     try {
       const outcomes = await this.#root.flushJournal(taken.map(({ batch }) => batch));
       const news: number[] = [];
+      const unknown: JournalWriter[] = [];
       for (const [index, { writer, batch }] of taken.entries()) {
         const outcome = outcomes[index];
-        if (outcome === "unavailable") continue;
-        if (typeof outcome === "object") writer.fail(outcome.error);
+        if (outcome === "unavailable") unknown.push(writer);
+        else if (typeof outcome === "object") writer.fail(outcome.error);
         else if (outcome !== "ok") writer.fail(new ParleyError("stale_fence"));
         else {
           writer.landed();
@@ -150,11 +178,11 @@ export class Journal {
         }
       }
       if (news.length > 0) this.#wake?.notify(news);
-      return !outcomes.includes("unavailable");
+      return unknown;
     } catch (error) {
-      const unknown = isParleyError(error) && error.retryable;
-      if (!unknown) for (const { writer } of taken) writer.fail(error);
-      return !unknown;
+      if (isParleyError(error) && error.retryable) return taken.map(({ writer }) => writer);
+      for (const { writer } of taken) writer.fail(error);
+      return [];
     }
   }
 }

@@ -10,21 +10,24 @@ export type SignalHolder = Pick<AbortController, "signal">;
 
 /**
  * Repeats a store call for as long as the store cannot be reached. The calls are idempotent by their ids, so an
- * unknown outcome is no risk. Gives up when the signal aborts, with the last error. Takes the holder of the signal,
- * and reads it only once a call has failed: an `AbortController` makes its signal, which is costly, when it is read.
+ * unknown outcome is no risk. Gives up when the signal aborts, or before a call that would begin after this time, with
+ * the last error. Takes the holder of the signal, and reads it only once a call has failed: an `AbortController` makes
+ * its signal, which is costly, when it is read.
  */
 export async function retryWhileUnavailable<T>(
   env: Uses<"clock">,
   call: () => Promise<T>,
   stop?: SignalHolder,
+  forMs = Number.POSITIVE_INFINITY,
 ): Promise<T> {
+  const until = env.clock.monotonic() + forMs;
   for (let waitMs = firstWaitMs; ; waitMs = Math.min(longestWaitMs, waitMs * 2)) {
     try {
       return await call();
     } catch (error) {
       const unavailable = isParleyError(error) && error.code === "store_unavailable";
       const signal = unavailable ? stop?.signal : undefined;
-      if (!unavailable || signal?.aborted) throw error;
+      if (!unavailable || signal?.aborted || env.clock.monotonic() + waitMs >= until) throw error;
       await wait(env, waitMs, signal);
       if (signal?.aborted) throw error;
     }

@@ -87,6 +87,16 @@ describe("the search indexer", () => {
     await indexer.stop();
   });
 
+  it("adds what the other owners have if one owner's messages cannot be added", async () => {
+    const { indexer, clock, reports, faults, lag } = createIndexer({ ada: 1, bob: 1, cid: 1 });
+    faults.fail("indexSearch", "before", 2);
+    for (const owner of ["ada", "bob", "cid"]) indexer.wake(owner);
+    await clock.advance(searchPace.settleMs);
+    expect(reports).toEqual([["search index", "store_unavailable"]]);
+    expect([lag.get("ada"), lag.get("bob"), lag.get("cid")]).toEqual([1, 1, 0]);
+    await indexer.stop();
+  });
+
   it("says how it gets on where much was missing", async () => {
     const { indexer, clock, progress } = createIndexer({ ada: 24_000, bob: 7 });
     indexer.start();

@@ -19,8 +19,8 @@ export const searchPace = {
  * Owners whose conversations have changed here are woken one by one; a moment later their messages are added, in
  * batches, owner by owner in rounds. All owners are checked at the start and then at intervals: that catches up after
  * crashes, and after a migration. Between two batches of one owner it pauses for as long as a batch takes, so that a
- * large import leaves half of the store to others. A failed batch is tried again with the next change or the next
- * check.
+ * large import leaves half of the store to others. A failed batch is tried again with the owner's next change or the
+ * next check.
  */
 export class SearchIndexer {
   readonly #env: Uses<"root" | "clock" | "hooks" | "report">;
@@ -77,6 +77,7 @@ export class SearchIndexer {
     const { root, clock } = this.#env;
     let total = 0;
     let reported = 0;
+    let hasFailed = false;
     while (!this.#stopped.signal.aborted) {
       const [owner] = this.#owners;
       if (owner === undefined) {
@@ -85,13 +86,20 @@ export class SearchIndexer {
       }
       this.#owners.delete(owner);
       const startedAt = clock.monotonic();
-      const { indexed, more } = await root.indexSearch({ owner, limit: searchPace.batch });
-      total += indexed;
+      let batch = { indexed: 0, more: false };
+      try {
+        batch = await root.indexSearch({ owner, limit: searchPace.batch });
+      } catch (error) {
+        // Others may be on a server that answers. One report for all: without a database each of them fails.
+        if (!hasFailed) this.#env.report(error, "search index");
+        hasFailed = true;
+      }
+      total += batch.indexed;
       if (total - reported >= searchPace.reportEvery) {
         reported = total;
         this.#report(total, false);
       }
-      if (!more) continue;
+      if (!batch.more) continue;
       this.#owners.add(owner);
       await wait(this.#env, clock.monotonic() - startedAt, this.#stopped.signal);
     }

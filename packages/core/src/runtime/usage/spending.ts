@@ -5,23 +5,24 @@ import type { ProviderCallRecord } from "../../ports.js";
 import { addUsage, wireUsage } from "../../turn/call-usage.js";
 import type { CallContext, Environment, RuntimeHooks } from "../environment.js";
 
-/** The sums of an owner's calls of one model, in one conversation or none, that are not in the store yet. */
+/** The sums of an owner's calls that are not in the store yet. */
 interface Pending {
-  readonly owner: string;
-  added: AddedUsage;
+  /** By model and conversation. */
+  readonly sums: Map<string, AddedUsage>;
+  readonly written: Promise<void>;
 }
 
 /**
  * Reports every provider call to the host, and adds those that no turn holds to the store's sums. Writes happen in
- * the background, one at a time: calls that arrive meanwhile are summed and written together. A write that fails is
- * reported and not repeated, because it may have taken effect.
+ * the background, one at a time of each owner: calls that arrive meanwhile are summed and written together. A write that
+ * fails is reported and not repeated, because it may have taken effect.
  */
 export class Spending {
   readonly #root: Environment["root"];
   readonly #onCall: RuntimeHooks["onCall"];
   readonly #report: Environment["report"];
+  /** By owner. */
   readonly #pending = new Map<string, Pending>();
-  #writing: Promise<void> | undefined;
 
   constructor(parts: {
     readonly root: Environment["root"];
@@ -46,32 +47,33 @@ export class Spending {
   madeOutsideTurn(call: ProviderCallRecord, context: CallContext): void {
     this.made(call, context);
     const { owner, conversationId, model } = context;
-    const key = JSON.stringify([owner, conversationId, model]);
-    const before = this.#pending.get(key)?.added;
+    const key = JSON.stringify([conversationId, model]);
+    const sums = this.#pending.get(owner)?.sums ?? new Map<string, AddedUsage>();
+    const before = sums.get(key);
     const usage = summed(before?.usage, call.usage && wireUsage(call.usage));
     const cost = before === undefined ? costSum(call.cost) : addCosts(before.cost, costSum(call.cost));
-    const added = { model, cost, ...omitUndefined({ conversationId, usage }) };
-    this.#pending.set(key, { owner, added });
-    this.#writing ??= this.#write();
+    sums.set(key, { model, cost, ...omitUndefined({ conversationId, usage }) });
+    if (!this.#pending.has(owner)) this.#pending.set(owner, { sums, written: this.#write(owner, sums) });
   }
 
-  /** Resolves when everything that was added before is written. */
-  async settled(): Promise<void> {
-    while (this.#writing !== undefined) await this.#writing;
+  /** Resolves when everything that was added before is written: of one owner, or of all. */
+  async settled(owner?: string): Promise<void> {
+    const pending = owner === undefined ? [...this.#pending.values()] : [this.#pending.get(owner)];
+    await Promise.all(pending.map((each) => each?.written));
   }
 
-  async #write(): Promise<void> {
+  async #write(owner: string, sums: Map<string, AddedUsage>): Promise<void> {
     // Calls that end together are written together.
     await Promise.resolve();
-    for (const [key, { owner, added }] of this.#pending) {
-      this.#pending.delete(key);
+    for (const [key, added] of sums) {
+      sums.delete(key);
       try {
         await this.#root.forOwner(owner).addUsage(added);
       } catch (error) {
         this.#report(error, "usage", added.conversationId);
       }
     }
-    this.#writing = undefined;
+    this.#pending.delete(owner);
   }
 }
 

@@ -214,33 +214,49 @@ export class WebhookDelivery {
     busy.count += 1;
     busy.failing = failures > 0;
     this.#busy.set(key, busy);
-    const attempt = this.#deliver(delivery)
+    let isCounted = true;
+    const uncount = () => {
+      if (!isCounted) return;
+      isCounted = false;
+      busy.count -= 1;
+      if (busy.count === 0) this.#busy.delete(key);
+      this.#claim();
+    };
+    const attempt = this.#deliver(delivery, uncount)
       .then((isDelivered) => {
         busy.failing = !isDelivered;
       })
       .catch((error: unknown) => this.#env.report(error, "webhooks"))
       .finally(() => {
         this.#attempts.delete(attempt);
-        busy.count -= 1;
-        if (busy.count === 0) this.#busy.delete(key);
-        this.#claim();
+        uncount();
       });
     this.#attempts.add(attempt);
   }
 
-  /** Returns true if the endpoint has accepted it. */
-  async #deliver(delivery: ClaimedDelivery): Promise<boolean> {
+  /**
+   * Returns true if the endpoint has accepted it. `onUnsettled` is called if the store does not take the result: that is
+   * tried again for as long as the claim lasts, and other deliveries do not wait for it.
+   */
+  async #deliver(delivery: ClaimedDelivery, onUnsettled: () => void): Promise<boolean> {
+    const { timeoutMs, leaseMarginMs } = this.#limits;
+    const claimedAt = this.#env.clock.monotonic();
     const { id, url, secret, type, data, createdAt } = delivery;
     const event = { type, timestamp: new Date(createdAt).toISOString(), data } as unknown as WebhookEvent;
     const { answer, durationMs } = await this.post({ id, url, secret, event });
     const outcome = this.#stopped.signal.aborted
       ? ({ kind: "released" } as const)
       : this.#judge(delivery, answer);
-    const settled = await retryWhileUnavailable(
-      this.#env,
-      () => this.#env.root.outbox.settle(delivery, outcome),
-      this.#stopped,
-    );
+    const settle = async () => {
+      try {
+        return await this.#env.root.outbox.settle(delivery, outcome);
+      } catch (error) {
+        onUnsettled();
+        throw error;
+      }
+    };
+    const leftMs = claimedAt + timeoutMs + leaseMarginMs - this.#env.clock.monotonic();
+    const settled = await retryWhileUnavailable(this.#env, settle, this.#stopped, leftMs);
     if (settled && outcome.kind !== "released") this.#observe(delivery, outcome, durationMs);
     return outcome.kind === "delivered";
   }

@@ -137,13 +137,17 @@ export function disabledStatement(owner: string, id: string, reason: "user" | "g
   };
 }
 
-/** Gives up the pending deliveries of a disabled endpoint. */
+/**
+ * Gives up the pending deliveries of a disabled endpoint. One that is enabled keeps them: a late answer may have meant to
+ * disable it.
+ */
 export function giveUpStatement(owner: string, id: string, keepMs: number): Statement {
   return {
     name: "give_up_deliveries",
     text: `UPDATE parley.outbox SET state = 'dead', error = coalesce(error, 'the webhook was disabled'),
         due_at = statement_timestamp() + $3::float8 * interval '1 millisecond'
-      WHERE owner = $1 AND webhook = $2 AND state = 'pending'`,
+      WHERE owner = $1 AND webhook = $2 AND state = 'pending'
+        AND NOT EXISTS (SELECT FROM parley.webhook w WHERE w.owner = $1 AND w.id = $2 AND w.enabled)`,
     values: [owner, id, keepMs],
   };
 }

@@ -132,6 +132,10 @@ export const outboxCases: readonly TopicCase[] = [
       checkEqual([taken.id, taken.fence], [lost.id, lost.fence + 1], "who has it now");
       const late = await s.root.outbox.settle(lost, { kind: "delivered", keepMs });
       check(!late, "the first claim settles nothing");
+      const lateEnd = await s.root.outbox.settle(lost, { kind: "gone", status: 410, keepMs });
+      check(!lateEnd, "nor does it disable the endpoint");
+      const [webhook] = await s.store.webhooks();
+      checkEqual([webhook?.enabled, webhook?.pending, webhook?.dead], [true, 2, 0], "the endpoint");
       checkEqual((await reported(s, webhookId))[0]?.state, "pending", "its state");
       check(await s.root.outbox.settle(taken, { kind: "delivered", keepMs }), "the second one does");
       const twice = await s.root.outbox.settle(taken, { kind: "dead", keepMs });
