@@ -24,10 +24,13 @@ const volatile =
   /\b(clock_timestamp|timeofday|random|gen_random_uuid|uuidv[47]|nextval|currval|lastval|setval|set_config|pg_notify|txid_current|pg_current_xact_id|pg_(?:try_)?advisory\w*|pg_sleep\w*)\s*\(/i;
 
 const stable =
-  /\b(now|statement_timestamp|transaction_timestamp|current_setting|date_trunc|to_char|age|timezone|json_build_\w+|jsonb_build_\w+|json_agg|jsonb_agg|to_json|to_jsonb|array_to_json|row_to_json|to_tsvector)\s*\(|\bcurrent_timestamp\b|\bcurrent_date\b/i;
+  /\b(now|statement_timestamp|transaction_timestamp|current_setting|date_trunc|to_char|age|timezone|json_build_\w+|jsonb_build_\w+|json_agg|jsonb_agg|to_json|to_jsonb|array_to_json|row_to_json|to_tsvector|concat|concat_ws)\s*\(|\bcurrent_timestamp\b|\bcurrent_date\b/i;
 
 /** `date_part` of a time depends on the settings of a session; of the span between two times it does not. */
 const momentPart = /\b(date_part|extract)\s*\((?![^()]* - timestamptz)/i;
+
+/** A function of the time. */
+const momentary = /\b(now|statement_timestamp|transaction_timestamp|age)\s*\(|\bcurrent_(timestamp|date)\b/i;
 
 /**
  * Returns the rules of statements that a text breaks: requirements of an engine that distributes schemas over servers,
@@ -53,13 +56,55 @@ export function brokenRules(text: string): string[] {
   for (const values of valuesIn(bare)) {
     if (/\bSELECT\b/i.test(values)) broken.push(`no subquery in VALUES: ${values}`);
   }
+  const clauses = clausesIn(bare);
   for (const write of writes) {
+    const { text } = write;
+    if (conditionalsIn(text).some((part) => momentary.test(part)))
+      broken.push(`no function of the time in CASE or COALESCE of a write: ${text}`);
+    if (write.kind === "INSERT INTO") {
+      const [, upsert = ""] = /\bDO UPDATE\b.*?\bWHERE\b(.*)$/i.exec(text) ?? [];
+      if (stable.test(upsert)) broken.push(`no stable function in an upsert's condition: ${upsert}`);
+      const asked = text.slice(text.search(/\bSELECT\b/i));
+      if (readsTables(asked, clauses) && (stable.test(asked) || momentPart.test(asked)))
+        broken.push(`no stable function in an INSERT that reads a table: ${text}`);
+    }
     const [, returned = ""] = /\bRETURNING\b(.*)$/i.exec(write.text) ?? [];
     const found = stable.exec(returned)?.[0] ?? momentPart.exec(returned)?.[0];
     if (found !== undefined) broken.push(`no stable function in RETURNING: ${found}`);
     if (owned.has(write.table) && !isConfined(write)) broken.push(`confined to one owner: ${write.text}`);
   }
   return broken;
+}
+
+/** Returns the bodies of the clauses of WITH that only read and that an engine may merge into what reads them. */
+function clausesIn(bare: string): ReadonlyMap<string, string> {
+  const heads = bare.matchAll(/\b(\w+)(?: \([^()]*\))? AS (?:NOT MATERIALIZED )?\( ?(?=SELECT\b)/gi);
+  return new Map(
+    [...heads].map(({ index, 0: head, 1: name = "" }) => [
+      name,
+      untilClosed(bare.slice(index + head.length)),
+    ]),
+  );
+}
+
+/** Returns true if a query names a table, or a clause that may be merged into it and does. */
+function readsTables(query: string, clauses: ReadonlyMap<string, string>): boolean {
+  if (/(?:\b(?:FROM|JOIN)|,) ?parley\.(?!\w+ ?\()\w/i.test(query)) return true;
+  return [...clauses].some(
+    ([name, body]) =>
+      new RegExp(`(?:\\b(?:FROM|JOIN)|,) ${name}\\b`, "i").test(query) &&
+      body !== query &&
+      readsTables(body, new Map()),
+  );
+}
+
+/** Returns what is within CASE ... END and COALESCE (...). */
+function conditionalsIn(text: string): string[] {
+  const cases = [...text.matchAll(/\bCASE\b.*?\bEND\b/gi)].map(([found]) => found);
+  const coalesced = [...text.matchAll(/\bCOALESCE ?\(/gi)].map(({ index, 0: head }) =>
+    untilClosed(text.slice(index + head.length)),
+  );
+  return [...cases, ...coalesced];
 }
 
 /** Returns the names without a schema at the position of a table, in lists of several, too. */

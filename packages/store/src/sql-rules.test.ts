@@ -30,6 +30,26 @@ describe("the rules of statements", () => {
       "UPDATE parley.conversation_head SET fence = 1 WHERE log = $1 RETURNING date_part('epoch', started_at) * 1000",
     ],
     ["no stable function in RETURNING", "DELETE FROM parley.node WHERE id = $1 RETURNING to_jsonb(node)"],
+    [
+      "no stable function in an INSERT that reads a table",
+      "INSERT INTO parley.receipt (log, at) SELECT c.log, statement_timestamp() FROM parley.conversation c WHERE c.log = $1",
+    ],
+    [
+      "no stable function in an INSERT that reads a table",
+      "WITH a AS (SELECT log FROM parley.conversation), b AS (INSERT INTO parley.receipt (log, at) SELECT g.x, now() FROM unnest($1::int8[]) g(x), a) SELECT 1",
+    ],
+    [
+      "no function of the time in CASE or COALESCE of a write",
+      "UPDATE parley.conversation SET updated_at = CASE WHEN $2 THEN statement_timestamp() END WHERE log = $1",
+    ],
+    [
+      "no function of the time in CASE or COALESCE of a write",
+      "UPDATE parley.conversation SET updated_at = coalesce(updated_at, now()) WHERE log = $1",
+    ],
+    [
+      "no stable function in an upsert's condition",
+      "INSERT INTO parley.node AS n (id) VALUES ($1) ON CONFLICT (id) DO UPDATE SET until = excluded.until WHERE n.until < statement_timestamp()",
+    ],
     ["confined to one owner", "UPDATE parley.conversation SET title = '' WHERE id = $1"],
     ["confined to one owner", "DELETE FROM parley.turn_journal WHERE first_n > $1"],
     ["confined to one owner", "DELETE FROM parley.receipt"],
@@ -50,6 +70,8 @@ describe("the rules of statements", () => {
     "INSERT INTO parley.node (id) VALUES ($1) ON CONFLICT (id) DO UPDATE SET until = excluded.until",
     "UPDATE parley.conversation_head h SET fence = 1 WHERE h.log = $1 RETURNING date_part('epoch', h.started_at - timestamptz '1970-01-01 00:00:00+00') * 1000",
     "INSERT INTO parley.receipt (log, message_id) SELECT log, 'now()' FROM parley.conversation WHERE log = $1",
+    "WITH a AS MATERIALIZED (SELECT log FROM parley.conversation), b AS (INSERT INTO parley.receipt (log, at) SELECT a.log, now() FROM a) SELECT 1",
+    "INSERT INTO parley.receipt (log, at) SELECT g.x, now() FROM unnest($1::int8[]) AS g(x)",
   ])("nothing is wrong with: %s", (text) => {
     expect(brokenRules(text)).toEqual([]);
   });

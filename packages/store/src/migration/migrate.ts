@@ -34,6 +34,14 @@ WHERE name IN ('statement_timeout', 'lock_timeout', 'transaction_timeout', 'idle
 };
 
 /**
+ * Lets a Citus cluster that distributes each new schema leave this one as it is until its tables are complete: some
+ * changes of tables are refused in a distributed schema. Has no effect on other servers.
+ */
+const undistributed: Statement = {
+  text: "SELECT set_config('citus.enable_schema_based_sharding', 'off', true)",
+};
+
+/**
  * Migrates the schema. A process that comes meanwhile waits for the lock and finds nothing left to do. A database that
  * knows migrations which are not among ours belongs to a newer version: it is left unchanged, and the caller gets
  * `schema_newer`.
@@ -52,7 +60,10 @@ export async function migrate(database: Database, options: MigrateOptions = {}):
     if ((await appliedNames(connection, schema, all)).length === 0)
       await prepareCarryOver(connection, schema);
     // Not IF NOT EXISTS: that needs the right to create one even if it exists.
-    if (!(await hasSchema(connection, schema))) await connection.query({ text: `CREATE SCHEMA ${schema}` });
+    if (!(await hasSchema(connection, schema))) {
+      await connection.query(undistributed);
+      await connection.query({ text: `CREATE SCHEMA ${schema}` });
+    }
     await connection.query({
       text: schemaText(
         `CREATE TABLE IF NOT EXISTS parley.schema_migration (

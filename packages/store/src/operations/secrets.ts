@@ -116,9 +116,15 @@ function renameSecret(
     if (old === undefined) return false;
     const [made] = await connection.query({
       name: "copy_secret",
-      text: `INSERT INTO parley.secret (owner, kind, name, version, facts, sealed, created_at, changed_at)
-        SELECT owner, kind, $5, $6, $7::jsonb, $8, created_at, ${nowMs} FROM parley.secret
-        WHERE owner = $1 AND kind = $2 AND name = $3 AND version = $4 ON CONFLICT DO NOTHING RETURNING version`,
+      text: `
+WITH old AS MATERIALIZED (
+  SELECT owner, kind, created_at FROM parley.secret WHERE owner = $1 AND kind = $2 AND name = $3 AND version = $4
+), copied AS (
+  INSERT INTO parley.secret (owner, kind, name, version, facts, sealed, created_at, changed_at)
+  SELECT old.owner, old.kind, $5, $6, $7::jsonb, $8, old.created_at, ${nowMs} FROM old
+  ON CONFLICT DO NOTHING RETURNING version
+)
+SELECT version FROM copied`,
       values: [...inForce, ...given],
     });
     if (made === undefined) return false;

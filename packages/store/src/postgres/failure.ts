@@ -90,7 +90,7 @@ export function failureOf(error: unknown): ParleyError {
       details,
     });
   }
-  if (family === "23" && tableOf(error) === "blob_ref") {
+  if (family === "23" && isAbout(error, "blob_ref")) {
     return new ParleyError("invalid_request", "A file of the message is not there; upload it again", {
       cause: error,
       details: { ...details, reason: "file_missing" },
@@ -99,9 +99,14 @@ export function failureOf(error: unknown): ParleyError {
   return new ParleyError("internal", undefined, { cause: error, details });
 }
 
-/** Returns the table whose constraint a statement violated, if the server names it. */
-function tableOf(error: unknown): unknown {
-  return typeof error === "object" && error !== null && "table" in error ? error.table : undefined;
+/**
+ * Returns true if a statement violated a constraint of this table. The coordinator of a Citus cluster passes on only the
+ * message, in which the table has a number behind its name.
+ */
+function isAbout(error: unknown, name: string): boolean {
+  if (typeof error !== "object" || error === null) return false;
+  if ("table" in error && error.table === name) return true;
+  return "message" in error && new RegExp(`["«]${name}_\\d+["»]`).test(String(error.message));
 }
 
 /** Returns true if the server rolled back the transaction because of others: the same work can be repeated. */

@@ -46,6 +46,10 @@ const keepAliveMs = 10_000;
 /** Budgets from the smallest to the largest. */
 const budgets: readonly TimeBudget[] = ["brief", "ordinary", "long", "migration"];
 
+const begin: Statement = { text: "BEGIN", name: "begin" };
+
+const commit: Statement = { text: "COMMIT", name: "commit" };
+
 const probe: Statement = { text: "SELECT 1 AS alive", name: "probe", budget: "brief" };
 
 /** Time after which an unused connection goes back to the pool, which closes what it does not need. */
@@ -84,7 +88,8 @@ export class PostgresDatabase implements Database {
   #kept: Held | undefined;
   #keptTimer: NodeJS.Timeout | undefined;
   readonly #prepare: boolean;
-  readonly #opening: readonly Statement[];
+  #opening: readonly Statement[];
+  #batchesNeedBlock = false;
   readonly #longer: Statement;
   #closing: Promise<void> | undefined;
 
@@ -122,10 +127,7 @@ export class PostgresDatabase implements Database {
     const limits = `set_config('statement_timeout', '${statementTimeoutMs}', true), set_config('idle_in_transaction_session_timeout', '${idleTransactionMs}', true)`;
     this.#opening = transactionPooler
       ? [{ text: "BEGIN" }, { text: `SELECT ${limits}, ${lockLimit}` }]
-      : [
-          { text: "BEGIN", name: "begin" },
-          { text: `SELECT ${lockLimit}`, name: "lock_limit" },
-        ];
+      : [begin, { text: `SELECT ${lockLimit}`, name: "lock_limit" }];
     this.#longer = {
       text: `SELECT set_config('statement_timeout', '${longStatementTimeoutMs}', true)`,
       name: "longer",
@@ -138,7 +140,25 @@ export class PostgresDatabase implements Database {
   }
 
   batch(statements: readonly Statement[]): Promise<ResultRow[][]> {
-    return this.#repeatedly((client) => this.#send(client, statements));
+    return this.#repeatedly((client) =>
+      this.#batchesNeedBlock && statements.length > 1
+        ? this.#sendBlock(client, statements)
+        : this.#send(client, statements),
+    );
+  }
+
+  /**
+   * Marks that the server hands statements on to others, as the coordinator of a Citus cluster does. There, statements
+   * that are sent together are one transaction only between BEGIN and COMMIT, and only SET LOCAL reaches the others.
+   */
+  assumeForwarding(): void {
+    if (this.#batchesNeedBlock) return;
+    this.#batchesNeedBlock = true;
+    this.#opening = [
+      ...this.#opening,
+      { text: "SET LOCAL citus.propagate_set_commands = 'local'", name: "propagate_set" },
+      { text: `SET LOCAL lock_timeout = ${lockWaitMs}`, name: "local_lock_limit" },
+    ];
   }
 
   transaction<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
@@ -156,16 +176,30 @@ export class PostgresDatabase implements Database {
       };
       try {
         const result = await work(connection);
-        if (open) await this.#send(client, [{ text: "COMMIT", name: "commit" }]);
+        if (open) await this.#send(client, [commit]);
         return result;
       } catch (error) {
-        if (open && !(error instanceof ParleyError && spoilsConnection(error))) {
-          // If even this fails, the connection is dead, and the server has rolled back everything itself.
-          await this.#send(client, [{ text: "ROLLBACK", name: "rollback" }]).catch(() => undefined);
-        }
+        if (open) await this.#rollBack(client, error);
         throw error;
       }
     });
+  }
+
+  /** Sends a batch between BEGIN and COMMIT, in the same round trip. */
+  async #sendBlock(client: PooledClient, statements: readonly Statement[]): Promise<ResultRow[][]> {
+    try {
+      const results = await this.#send(client, [...statements, commit], [begin]);
+      return results.slice(0, statements.length);
+    } catch (error) {
+      await this.#rollBack(client, error);
+      throw error;
+    }
+  }
+
+  /** Ends a transaction that failed. If even this fails, the connection is dead, and the server has rolled it back. */
+  async #rollBack(client: PooledClient, error: unknown): Promise<void> {
+    if (error instanceof ParleyError && spoilsConnection(error)) return;
+    await this.#send(client, [{ text: "ROLLBACK", name: "rollback" }]).catch(() => undefined);
   }
 
   timeLimit(ms: number): Statement {

@@ -61,6 +61,23 @@ describeOnPostgres(
       expect(await calls()).toEqual([...first, { call: "distribute parley_2", timeout: "0" }]);
     });
 
+    it("sends what is sent together as one transaction for the servers of the cluster, too", async () => {
+      await query(standIn);
+      const { server } = (await opened(1)).set.home;
+      // Refused outside of a transaction that was begun.
+      const lock = { text: "LOCK TABLE parley.node IN SHARE MODE" };
+      const add = { text: "INSERT INTO parley.node (id, until) VALUES ('n', now())" };
+      const count = { text: "SELECT count(*)::int4 AS found FROM parley.node" };
+      expect(await server.batch([lock, add, count])).toEqual([[], [], [{ found: 1 }]]);
+      const again = { text: "INSERT INTO parley.node (id, until) VALUES ('m', now())" };
+      await expect(server.batch([again, add, count])).rejects.toMatchObject({ code: "internal" });
+      expect(await server.query(count)).toEqual([{ found: 1 }]);
+      const limit = { text: "SELECT current_setting('lock_timeout') AS lock_timeout" };
+      expect(await server.transaction((connection) => connection.query(limit))).toEqual([
+        { lock_timeout: "2s" },
+      ]);
+    });
+
     it("moves a schema to a server of the cluster, which needs Citus", async () => {
       const { set } = await opened(2);
       const [, shard] = set.shards;

@@ -10,7 +10,7 @@ export interface CitusNode {
 }
 
 /** Returns true if the server is the coordinator of a Citus cluster. */
-async function hasCitus(server: Pick<Database, "query">): Promise<boolean> {
+export async function hasCitus(server: Pick<Database, "query">): Promise<boolean> {
   const rows = await server.query({
     text: "SELECT 1 AS found FROM pg_catalog.pg_extension WHERE extname = 'citus'",
   });

@@ -11,6 +11,7 @@ import { timeoutsOf } from "../postgres/timeouts.js";
 import { PostgresWake } from "../postgres/wake.js";
 import { defaultSearchBounds } from "../search/search-bounds.js";
 import { SearchGate } from "../search/search-gate.js";
+import { hasCitus } from "./citus.js";
 import { LateDatabase } from "./late-database.js";
 import { registerShards, rejoinShard } from "./register-shards.js";
 import type { Shard, ShardOptions, ShardServer } from "./shard.js";
@@ -152,6 +153,7 @@ function openServer(options: OpenShardsOptions, configured: readonly ShardOption
   const wake = wakeOf(connection);
   const migrate = async (those: readonly Shard[]) => {
     await refuseUnannouncedPooler(direct, connection);
+    if (await hasCitus(direct)) direct.assumeForwarding();
     for (const { store } of those) await store.migrate();
   };
   return {

@@ -6,7 +6,7 @@ import { storedText } from "../../stored-text.js";
 import { changeNumber, logNumber, takeChangeNumber, takeLogNumber } from "../numbers.js";
 import { checkConversationId } from "../refusals.js";
 import { nowMs } from "../turns/head.js";
-import { reportText } from "../webhooks/report.js";
+import { reportClauses } from "../webhooks/report.js";
 
 export interface NewConversation {
   readonly id: string;
@@ -69,14 +69,12 @@ WITH made AS (
   FROM (SELECT ${nowMs} AS at) t
   ON CONFLICT (owner, id) WHERE status <> 'removed' DO NOTHING
   RETURNING log, owner, last_activity_at
-), reported AS (
-  ${reportText("conversation.created", {
-    owner: "$2",
-    log: "made.log",
-    data: { conversationId: "$1::text", title: "$6::text", parentId: "$7::text" },
-    from: "made",
-    where: "$5::bool",
-  })}
-)
+), ${reportClauses("conversation.created", {
+  owner: "$2",
+  log: "made.log",
+  data: { conversationId: "$1::text", title: "$6::text", parentId: "$7::text" },
+  from: "made",
+  where: "$5::bool",
+})}
 INSERT INTO parley.conversation_head (log, owner, next_seq, sealed_seq, active_at)
 SELECT log, owner, 1, 0, last_activity_at FROM made RETURNING log::float8 AS log`;

@@ -7,7 +7,7 @@ import type { StoreContext } from "../../store-context.js";
 import { originalJson, originalText, storedJson, storedText } from "../../stored-text.js";
 import { takeChangeNumber } from "../numbers.js";
 import { type Head, nowMs, touchedWith } from "../turns/head.js";
-import { reportText } from "../webhooks/report.js";
+import { reportClauses } from "../webhooks/report.js";
 import { insertRequests } from "./request-row.js";
 
 /** Returns true if messages hold responses to requests. */
@@ -71,27 +71,25 @@ export async function recordResponses(
 
 // Reports are based on the rows as they were before: a response that was recorded has been reported.
 const recordText = `
-WITH reported AS (
-  ${reportText("input.answered", {
-    owner: "$5",
-    log: "r.log",
-    place: "r.place",
-    data: {
-      conversationId: "c.id",
-      title: "c.title",
-      turnId: "t.id",
-      requestId: "r.request_id",
-      kind: "r.kind",
-      toolName: "r.tool_name",
-      decision: "g.response::json->>'decision'",
-      via: "g.response::json->>'via'",
-    },
-    from: `unnest($2::text[], $3::text[]) AS g(request_id, response), parley.input_request r, parley.conversation c,
+WITH ${reportClauses("input.answered", {
+  owner: "$5",
+  log: "r.log",
+  place: "r.place",
+  data: {
+    conversationId: "c.id",
+    title: "c.title",
+    turnId: "t.id",
+    requestId: "r.request_id",
+    kind: "r.kind",
+    toolName: "r.tool_name",
+    decision: "g.response::json->>'decision'",
+    via: "g.response::json->>'via'",
+  },
+  from: `unnest($2::text[], $3::text[]) AS g(request_id, response), parley.input_request r, parley.conversation c,
     parley.conversation_turn t`,
-    where: `r.log = $1 AND r.request_id = g.request_id AND r.response IS NULL AND c.log = $1 AND t.log = $1
+  where: `r.log = $1 AND r.request_id = g.request_id AND r.response IS NULL AND c.log = $1 AND t.log = $1
     AND t.ordinal = r.turn`,
-  })}
-)
+})}
 UPDATE parley.input_request r SET response = coalesce(r.response, g.response::json),
   decided_at = least(r.decided_at, ${nowMs}), logged = r.logged OR $4::bool
 FROM unnest($2::text[], $3::text[]) AS g(request_id, response)

@@ -7,7 +7,7 @@ import type { StoreContext } from "../../store-context.js";
 import { originalJson, storedText } from "../../stored-text.js";
 import { takeChangeNumber } from "../numbers.js";
 import { type Head, nowMs } from "../turns/head.js";
-import { isoTime, reportText } from "../webhooks/report.js";
+import { isoTime, reportClauses } from "../webhooks/report.js";
 
 const ms = (column: string) => `date_part('epoch', ${column}) * 1000`;
 
@@ -109,35 +109,35 @@ export function insertRequests(
 }
 
 const insertText = `
-WITH made AS (
+WITH last AS MATERIALIZED (
+  SELECT max(place) AS place FROM parley.input_request WHERE log = $1::int8 AND turn = $2::int4
+), made AS (
   INSERT INTO parley.input_request (created_at, expires_at, log, turn, place, remember, owner, request_id, step, kind,
   tool_call_id, tool_name, tool_hash, arguments_hash, arguments_text, reason, schema)
 SELECT ${nowMs}, ${nowMs} + g.expires_ms * interval '1 millisecond', $1::int8, $2::int4,
-  coalesce(p.last, 0) + g.n::int4, g.remember, $3, g.request_id, g.step, g.kind, g.tool_call_id, g.tool_name,
+  coalesce(last.place, 0) + g.n::int4, g.remember, $3, g.request_id, g.step, g.kind, g.tool_call_id, g.tool_name,
   g.tool_hash, g.arguments_hash, g.arguments_text, g.reason, g.schema::json
 FROM unnest($4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[],
     $12::text[], $13::text[], $14::bool[], $15::float8[])
   WITH ORDINALITY AS g(request_id, step, kind, tool_call_id, tool_name, tool_hash, arguments_hash, arguments_text,
     reason, schema, remember, expires_ms, n)
-CROSS JOIN (SELECT max(place) AS last FROM parley.input_request WHERE log = $1::int8 AND turn = $2::int4) AS p
+CROSS JOIN last
 ON CONFLICT DO NOTHING
   RETURNING log, turn, place, request_id, kind, tool_name, expires_at
-), reported AS (
-  ${reportText("input.requested", {
-    owner: "$3",
-    log: "made.log",
-    place: "made.place",
-    data: {
-      conversationId: "c.id",
-      title: "c.title",
-      turnId: "t.id",
-      requestId: "made.request_id",
-      kind: "made.kind",
-      toolName: "made.tool_name",
-      expiresAt: isoTime("made.expires_at"),
-    },
-    from: "made, parley.conversation c, parley.conversation_turn t",
-    where: "c.log = made.log AND t.log = made.log AND t.ordinal = made.turn",
-  })}
-)
+), ${reportClauses("input.requested", {
+  owner: "$3",
+  log: "made.log",
+  place: "made.place",
+  data: {
+    conversationId: "c.id",
+    title: "c.title",
+    turnId: "t.id",
+    requestId: "made.request_id",
+    kind: "made.kind",
+    toolName: "made.tool_name",
+    expiresAt: isoTime("made.expires_at"),
+  },
+  from: "made, parley.conversation c, parley.conversation_turn t",
+  where: "c.log = made.log AND t.log = made.log AND t.ordinal = made.turn",
+})}
 SELECT count(*)::int4 AS made FROM made`;

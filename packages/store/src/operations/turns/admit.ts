@@ -207,12 +207,16 @@ FROM parley.conversation_head h WHERE c.log = $1 AND h.log = $1`,
     {
       name: "enqueue",
       text: `
-INSERT INTO parley.queued_message (log, id, rank, mode, model, effort, instructions, role, type, content,
-  created_at, resource_id, part_count, queued_at, tools, other_choices)
-SELECT $1::int8, $2, coalesce(max(q.rank), 0) + 1, $3, $4, $5, $6, $7, $8, $9::jsonb, $10::timestamptz, $11, $12::int4,
-  ${nowMs}, $13::json, $14::json
-FROM parley.queued_message q WHERE q.log = $1::int8
-RETURNING ${returnedMs("queued_at")} AS queued_ms`,
+WITH last AS MATERIALIZED (
+  SELECT coalesce(max(q.rank), 0) AS rank FROM parley.queued_message q WHERE q.log = $1::int8
+), queued AS (
+  INSERT INTO parley.queued_message (log, id, rank, mode, model, effort, instructions, role, type, content,
+    created_at, resource_id, part_count, queued_at, tools, other_choices)
+  SELECT $1::int8, $2, last.rank + 1, $3, $4, $5, $6, $7, $8, $9::jsonb, $10::timestamptz, $11, $12::int4,
+    ${nowMs}, $13::json, $14::json
+  FROM last RETURNING queued_at
+)
+SELECT ${returnedMs("queued_at")} AS queued_ms FROM queued`,
       values: [
         log,
         row.id,

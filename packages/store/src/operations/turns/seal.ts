@@ -12,7 +12,7 @@ import { originalText, storedText } from "../../stored-text.js";
 import { closingEntries, closingMessages, holdsResponses } from "../input/decisions.js";
 import { takeChangeNumber } from "../numbers.js";
 import { rowParameters, rowStatements } from "../row-parameters.js";
-import { reportText } from "../webhooks/report.js";
+import { reportClauses } from "../webhooks/report.js";
 import { checkDistinct, checkIsTurn, ordered, placed, withResponses, writtenRows } from "./commit-step.js";
 import { checkHeld, type Head, lockForChange, nowIf, nowMs, requireHead, touched } from "./head.js";
 import { checkTurnId, endLease, insertRows, stillOpened } from "./open-turn.js";
@@ -114,8 +114,7 @@ WITH ended AS (
     last_activity_at = greatest(c.last_activity_at, ended.active_at)
   FROM ended WHERE c.log = ended.log
   RETURNING c.status, c.queue_paused, c.title
-), reported AS (
-  ${reportText("turn.sealed", {
+), ${reportClauses("turn.sealed", {
     owner: "$2",
     log: "ended.log",
     data: sealedData({
@@ -128,7 +127,6 @@ WITH ended AS (
     }),
     from: "ended, turn, changed",
   })}
-)
 SELECT turn.first_seq, turn.last_seq, changed.status, changed.queue_paused FROM turn, changed`,
 );
 
@@ -235,7 +233,7 @@ WHERE log = $1 AND ordinal = $2 RETURNING first_seq`,
   return Number(turns[0]?.first_seq);
 }
 
-const reportSealText = reportText("turn.sealed", {
+const reportSealText = `WITH ${reportClauses("turn.sealed", {
   owner: "$3",
   log: "t.log",
   data: sealedData({
@@ -248,7 +246,8 @@ const reportSealText = reportText("turn.sealed", {
   }),
   from: "parley.conversation_turn t, parley.conversation c",
   where: "t.log = $1 AND t.ordinal = $2 AND c.log = $1",
-});
+})}
+SELECT count(*)::int4 AS reported FROM reported`;
 
 /**
  * Seals a turn that waits, for the message that replaces it, under the lock of its conversation. Returns the head

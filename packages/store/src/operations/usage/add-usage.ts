@@ -33,14 +33,20 @@ export async function addUsage(store: StoreContext, owner: string, added: AddedU
 }
 
 const addUsageText = `
+WITH found AS MATERIALIZED (
+  SELECT log FROM parley.conversation WHERE owner = $1 AND id = $2 AND status <> 'removed'
+), added AS (
 INSERT INTO parley.usage_sum AS u (owner, day, log, model, currency, ${figures.join(", ")})
-SELECT $1, ${dayOf("statement_timestamp()")}, coalesce(c.log, 0), $3, g.currency,
+SELECT $1, ${dayOf("statement_timestamp()")}, coalesce(found.log, 0), $3, g.currency,
   ${figures.map((name) => `g.${name}::numeric`).join(", ")}
 FROM unnest($4::text[], ${figures.map((_, place) => `$${place + 5}::text[]`).join(", ")})
   AS g(currency, ${figures.join(", ")})
-LEFT JOIN parley.conversation c ON c.owner = $1 AND c.id = $2 AND c.status <> 'removed'
+LEFT JOIN found ON true
 ORDER BY g.currency
-${addToSums}`;
+${addToSums}
+RETURNING 1 AS added
+)
+SELECT count(*)::int4 AS added FROM added`;
 
 /**
  * Keeps the figures of turns that are about to be deleted: those of a log behind a seq, and of an open turn as far as

@@ -160,7 +160,10 @@ function claimedOf(row: Record<string, unknown>): ClaimedDelivery {
   };
 }
 
-/** One statement: a node that has lost the claim changes nothing. */
+/**
+ * One statement: a node that has lost the claim changes nothing. What happened goes through the row: a condition of
+ * parameters alone can be false for a whole table, which an engine that distributes the schema may leave out then.
+ */
 const settleText = `
 WITH settled AS (
   UPDATE parley.outbox o SET state = $6, status = CASE WHEN $12::bool THEN o.status ELSE $7::int4 END,
@@ -168,7 +171,7 @@ WITH settled AS (
     due_at = statement_timestamp() + $9::float8 * interval '1 millisecond'
   WHERE o.owner = $1 AND o.webhook = $2 AND o.number = $3::int8 AND o.place = $4::int4 AND o.fence = $5::int4
     AND o.state = 'pending'
-  RETURNING o.owner, o.webhook, o.log, o.number, o.place, o.state
+  RETURNING o.owner, o.webhook, o.log, o.number, o.place, o.state, $10::bool AS delivered, $12::bool AS released
 ), following AS (
   SELECT n.owner, n.webhook, n.number, n.place, n.log FROM settled s CROSS JOIN LATERAL (
     SELECT * FROM parley.outbox n
@@ -181,10 +184,10 @@ WITH settled AS (
   WHERE o.owner = n.owner AND o.webhook = n.webhook AND o.number = n.number AND o.place = n.place
     AND o.attempts = 0 AND o.due_at > statement_timestamp()
 ), judged AS (
-  UPDATE parley.webhook w SET failures = CASE WHEN $10::bool THEN 0 ELSE w.failures + 1 END,
+  UPDATE parley.webhook w SET failures = CASE WHEN s.delivered THEN 0 ELSE w.failures + 1 END,
     enabled = w.enabled AND NOT $11::bool
-  FROM settled s WHERE w.owner = s.owner AND w.id = s.webhook AND NOT ($10::bool AND w.failures = 0)
-    AND NOT $12::bool
+  FROM settled s WHERE w.owner = s.owner AND w.id = s.webhook AND NOT (s.delivered AND w.failures = 0)
+    AND NOT s.released
 )
 SELECT 1 AS settled FROM settled`;
 
