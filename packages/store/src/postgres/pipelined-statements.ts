@@ -10,6 +10,8 @@ const prepared = new WeakMap<Connection, Map<string, readonly ResultColumn[]>>()
  * that neither BEGIN nor COMMIT is needed and an error rolls back all of it. Each statement still takes its own
  * snapshot when it begins. The driver's own queries send a `Sync` each, which makes each a separate transaction.
  *
+ * A coordinator that hands the statements on to other servers needs BEGIN and COMMIT all the same.
+ *
  * A statement that was prepared before is neither parsed nor described again.
  */
 export class PipelinedStatements implements Submittable {
