@@ -11,8 +11,8 @@ import {
   useRef,
   useState,
 } from "react";
-import { newId } from "../app/new-id.js";
 import { reportFailure } from "../app/report-failure.js";
+import { newMessageId } from "../conversation/own-messages.js";
 import { AttachButton } from "../files/attach-button.js";
 import { AttachmentList } from "../files/attachment-list.js";
 import { useAttachments } from "../files/use-attachments.js";
@@ -65,7 +65,7 @@ export const Composer = memo(function Composer({
     paste.forget();
     // A queued message keeps the settings that it was written with, even if they change before its turn starts.
     const settings = running && ifBusy === "queue" ? { model, reasoningEffort } : {};
-    void handle.send(sent.text, { ifBusy, messageId: newId(), files: sent.files, ...settings });
+    void handle.send(sent.text, { ifBusy, messageId: newMessageId(), files: sent.files, ...settings });
   };
   const stop = useCallback(() => {
     handle.stop().catch((error: unknown) => reportFailure("Not stopped", error));

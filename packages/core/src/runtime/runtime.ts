@@ -2,7 +2,7 @@ import { omitUndefined } from "@parley/fold";
 import type { DoctorResponse, ModelsResponse, ToolsResponse, UsageQuery, UsageResponse } from "@parley/wire";
 import { ParleyError } from "../errors.js";
 import type { KeyStore } from "../ports/key-store.js";
-import type { StoreCheck } from "../ports/log-store.js";
+import type { StoreCheck, UnusedQuery } from "../ports/log-store.js";
 import type { ToolLogins } from "../turn/tools/tool-source.js";
 import type { OwnerRuntime } from "./api/owner-runtime.js";
 import { createOwnerRuntime } from "./api/owner-verbs.js";
@@ -71,8 +71,11 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   const env = createEnvironment(options);
   const services = createServices(env);
   const { life, coordinator, recovery, absentNodes, compactions } = services;
-  const remove = (owner: string, id: string, unusedForMs: number) =>
-    createOwnerRuntime(services, owner).remove(id, { unusedForMs });
+  const remove = (owner: string, id: string, query: UnusedQuery) =>
+    createOwnerRuntime(services, owner).remove(id, {
+      unusedForMs: query.forMs,
+      ...("temporary" in query ? { temporary: true } : {}),
+    });
   const sweeps = [...retentionSweeps(env, options, remove), fileCollector(env)];
   const stopWatching = watchOtherNodes(services);
   const stopAll = () => {

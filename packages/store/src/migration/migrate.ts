@@ -27,11 +27,15 @@ const carriedOver = "carried_over";
  * table is, and a process that waits for the lock waits for all of them. A process that froze in the middle still gives
  * way, only later.
  */
-export const unlimited: Statement = {
-  text: `SELECT set_config(name, CASE name WHEN 'idle_in_transaction_session_timeout' THEN '60s' ELSE '0' END, true)
+export const unlimited: readonly Statement[] = [
+  {
+    text: `SELECT set_config(name, CASE name WHEN 'idle_in_transaction_session_timeout' THEN '60s' ELSE '0' END, true)
 FROM pg_settings
 WHERE name IN ('statement_timeout', 'lock_timeout', 'transaction_timeout', 'idle_in_transaction_session_timeout')`,
-};
+  },
+  // Only SET LOCAL reaches the servers of a Citus cluster.
+  { text: "SET LOCAL lock_timeout = 0" },
+];
 
 /**
  * Lets a Citus cluster that distributes each new schema leave this one as it is until its tables are complete: some
@@ -101,7 +105,7 @@ function locked<T>(
 ): Promise<T> {
   return database
     .transaction(async (connection) => {
-      await connection.query(unlimited);
+      await connection.batch(unlimited);
       await connection.query({ text: `SELECT 1 FROM (SELECT pg_advisory_xact_lock(${lockKey})) AS locked` });
       return work(connection);
     })

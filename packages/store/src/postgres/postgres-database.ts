@@ -188,7 +188,8 @@ export class PostgresDatabase implements Database {
   /** Sends a batch between BEGIN and COMMIT, in the same round trip. */
   async #sendBlock(client: PooledClient, statements: readonly Statement[]): Promise<ResultRow[][]> {
     try {
-      const results = await this.#send(client, [...statements, commit], [begin]);
+      const end = { ...commit, budget: budgetOf(statements) };
+      const results = await this.#send(client, [...statements, end], [begin]);
       return results.slice(0, statements.length);
     } catch (error) {
       await this.#rollBack(client, error);

@@ -119,7 +119,7 @@ describe("shards that are asked in turn", () => {
   it("go on without a server that hangs, and return what it answers in a later round", async () => {
     vi.useFakeTimers();
     try {
-      const turns = new TakingTurns<(typeof shards)[number], string>(shards);
+      const turns = new TakingTurns<(typeof shards)[number], string>(shards, { claims: true });
       let answer: (claimed: string) => void = () => {};
       const asked: string[] = [];
       const take = async () => {
@@ -149,9 +149,37 @@ describe("shards that are asked in turn", () => {
     }
   });
 
+  it("wait for a slow one where nothing is claimed: a late result would no longer be true", async () => {
+    vi.useFakeTimers();
+    try {
+      const taken = new TakingTurns<(typeof shards)[number], string>(shards).take(
+        2,
+        ({ name }) => new Promise((resolve) => setTimeout(() => resolve(name), 30_000)),
+        () => 1,
+      );
+      await vi.advanceTimersByTimeAsync(60_000);
+      expect(await taken).toEqual(["b", "c"]);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it("ask all where that is wanted, the last ones for nothing", async () => {
+    const asked: number[] = [];
+    const turns = new TakingTurns<(typeof shards)[number], number>(shards);
+    const ask = async (_: unknown, limit: number) => {
+      asked.push(limit);
+      return limit;
+    };
+    await turns.take(2, ask, (count) => count, { all: true });
+    expect(asked).toEqual([2, 0, 0]);
+  });
+
   it("leave out servers that are known to be away, unless all are", async () => {
     const take = (isAway: (server: number) => boolean) =>
-      new TakingTurns<(typeof shards)[number], string>(shards, ({ server }) => isAway(server)).take(
+      new TakingTurns<(typeof shards)[number], string>(shards, {
+        isAway: ({ server }) => isAway(server),
+      }).take(
         10,
         async ({ name }) => name,
         () => 1,

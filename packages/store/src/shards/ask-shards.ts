@@ -75,35 +75,42 @@ interface LateCall<Result> {
  * always served first. One that fails is left out, and so are those that are known not to answer, unless all fail. If it
  * fails with its server, the others of that server are left out as well.
  *
- * A call that does not end within a short time goes on while the next server is called, and its result is part of a later
- * round: what it claimed is not lost. Until then its server is left out.
+ * For calls that claim: one that does not end within a short time goes on while the next server is called, and its result
+ * is part of a later round, so that what it claimed is not lost. Until then its server is left out.
  */
 export class TakingTurns<One extends { readonly server: unknown }, Result> {
   readonly #those: readonly One[];
   readonly #isAway: (one: One) => boolean;
-  readonly #isOneServer: boolean;
+  readonly #isPatient: boolean;
   #late: LateCall<Result>[] = [];
   #start = 0;
 
-  constructor(those: readonly One[], isAway: (one: One) => boolean = () => false) {
+  /** `claims`: what a call has claimed is processed however late it answers, and others do not wait for it. */
+  constructor(
+    those: readonly One[],
+    options: { readonly isAway?: (one: One) => boolean; readonly claims?: boolean } = {},
+  ) {
+    const { isAway = () => false, claims = false } = options;
     this.#those = those;
     this.#isAway = isAway;
-    this.#isOneServer = new Set(those.map(({ server }) => server)).size === 1;
+    this.#isPatient = !claims || new Set(those.map(({ server }) => server)).size === 1;
   }
 
+  /** With `all`, all are called, even with nothing left to take. */
   async take(
     limit: number,
     ask: (one: One, limit: number) => Promise<Result>,
     countOf: (result: Result) => number,
+    { all = false }: { readonly all?: boolean } = {},
   ): Promise<Result[]> {
     const results = this.#arrived();
     let rest = results.reduce((left, result) => left - countOf(result), limit);
     const failures: unknown[] = [];
     const failed = new Set(this.#late.map(({ server }) => server));
     for (const one of this.#order()) {
-      if (rest <= 0 && results.length > 0) break;
+      if (rest <= 0 && results.length > 0 && !all) break;
       if (failed.has(one.server)) continue;
-      const answer = await this.#answerOf(one, ask(one, rest));
+      const answer = await this.#answerOf(one, ask(one, Math.max(0, rest)));
       if ("value" in answer) {
         rest -= countOf(answer.value);
         results.push(answer.value);
@@ -123,13 +130,13 @@ export class TakingTurns<One extends { readonly server: unknown }, Result> {
     return valuesOf(answers);
   }
 
-  /** Waits for an answer: only for a short time if there is another server to call. */
+  /** Waits for an answer: of a call that claims only for a short time, if there is another server to call. */
   async #answerOf({ server }: One, asked: Promise<Result>): Promise<Answer<Result>> {
     const settled = asked.then(
       (value): Answer<Result> => ({ value }),
       (error: unknown): Answer<Result> => ({ error }),
     );
-    if (this.#isOneServer) return settled;
+    if (this.#isPatient) return settled;
     let timer: NodeJS.Timeout | undefined;
     const isLate = new Promise<undefined>((resolve) => {
       timer = setTimeout(() => resolve(undefined), graceMs);

@@ -53,7 +53,7 @@ async function callCitus(
 ): Promise<void> {
   try {
     await withBudget(server, "migration").transaction(async (connection) => {
-      await connection.query(unlimited);
+      await connection.batch(unlimited);
       await connection.query({ text: `SELECT ${call}::text AS done`, values });
     });
   } catch (error) {

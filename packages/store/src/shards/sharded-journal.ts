@@ -1,20 +1,29 @@
 import { isParleyError } from "@parley/core/errors";
 import type { JournalBatch, JournalOutcome } from "@parley/core/ports";
-import { answersOf } from "./ask-shards.js";
 import { isMoved } from "./guard-owners.js";
 import type { Shard } from "./shard.js";
 import { isUnknownShard, type ShardMap } from "./shard-map.js";
 
+/** Time that a flush waits for the answers of shards. */
+const patienceMs = 1_000;
+
+/** The flush of one batch. */
+interface Sent {
+  readonly answered: Promise<void>;
+  outcome?: JournalOutcome;
+}
+
 /**
  * Appends batches of the journal to the shards of their owners, all batches of a shard at once. A shard that does not
  * answer does not affect the others, and neither does an owner that is being moved: each batch has an outcome of its
- * own. One that takes too long is not sent again while its answer may still arrive: a slow shard would get more to do.
+ * own. A flush waits for a short time only, and not at all for servers that are away. Its batches are not sent again
+ * while their answers may still arrive, which a later flush returns: a slow shard would get more to do.
  */
 export class ShardedJournal {
   readonly #map: ShardMap;
   readonly #isAway: (shard: Shard) => boolean;
-  /** Outcomes of the batches that were sent. One that is unknown is dropped: the batch has to be sent again. */
-  readonly #outcomes = new WeakMap<JournalBatch, Promise<JournalOutcome>>();
+  /** Batches that were sent. One whose outcome turns out to be unknown is sent again. */
+  readonly #sent = new WeakMap<JournalBatch, Sent>();
 
   constructor(map: ShardMap, isAway: (shard: Shard) => boolean) {
     this.#map = map;
@@ -22,16 +31,20 @@ export class ShardedJournal {
   }
 
   async flush(batches: readonly JournalBatch[]): Promise<JournalOutcome[]> {
-    this.#send(batches.filter((batch) => !this.#outcomes.has(batch)));
-    const answers = await answersOf(
-      batches,
-      async (batch) => this.#outcomes.get(batch) ?? "unavailable",
-      ({ owner }) => {
-        const shard = this.#map.known(owner);
-        return shard !== undefined && this.#isAway(shard);
-      },
+    const unsent = batches.filter((batch) => {
+      const sent = this.#sent.get(batch);
+      return sent === undefined || sent.outcome === "unavailable";
+    });
+    this.#send(unsent);
+    const awaited = unsent.filter(({ owner }) => {
+      const shard = this.#map.known(owner);
+      return shard === undefined || !this.#isAway(shard);
+    });
+    await within(
+      patienceMs,
+      awaited.map((batch) => this.#sent.get(batch)?.answered),
     );
-    return answers.map((answer) => ("value" in answer ? answer.value : "unavailable"));
+    return batches.map((batch) => this.#sent.get(batch)?.outcome ?? "unavailable");
   }
 
   #send(batches: readonly JournalBatch[]): void {
@@ -69,11 +82,24 @@ export class ShardedJournal {
   }
 
   #keep(batch: JournalBatch, outcome: Promise<JournalOutcome>): void {
-    this.#outcomes.set(batch, outcome);
-    void outcome.then((known) => {
-      if (known === "unavailable") this.#outcomes.delete(batch);
-    });
+    const sent: Sent = {
+      answered: outcome.then((known) => {
+        sent.outcome = known;
+      }),
+    };
+    this.#sent.set(batch, sent);
   }
+}
+
+/** Waits for all of this, at most this long. None of it rejects. */
+async function within(ms: number, all: readonly (Promise<void> | undefined)[]): Promise<void> {
+  if (all.length === 0) return;
+  let timer: NodeJS.Timeout | undefined;
+  const isOver = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([Promise.all(all), isOver]);
+  clearTimeout(timer);
 }
 
 /** Returns the outcome for a batch that failed. One whose owner is in a shard unknown here is another node's. */

@@ -57,11 +57,11 @@ export function openShardedStore(set: ShardSet, migrate: () => Promise<void>): L
   const isAway = (shard: Shard) => heartbeats.isAway(shard);
   const journal = new ShardedJournal(map, isAway);
   const turns = {
-    claims: new TakingTurns<Shard, Lease[]>(shards, isAway),
-    inputs: new TakingTurns<Shard, LogNumber[]>(shards, isAway),
-    unused: new TakingTurns<Shard, UnusedConversation[]>(shards, isAway),
-    blobs: new TakingTurns<Shard, CollectedBlobs>(shards, isAway),
-    removed: new TakingTurns<Shard, RemovedBlob[]>(shards, isAway),
+    claims: new TakingTurns<Shard, Lease[]>(shards, { isAway, claims: true }),
+    inputs: new TakingTurns<Shard, LogNumber[]>(shards, { isAway, claims: true }),
+    unused: new TakingTurns<Shard, UnusedConversation[]>(shards, { isAway }),
+    blobs: new TakingTurns<Shard, CollectedBlobs>(shards, { isAway }),
+    removed: new TakingTurns<Shard, RemovedBlob[]>(shards, { isAway }),
   };
   const byLength = (list: readonly unknown[]) => list.length;
   return {
@@ -242,23 +242,19 @@ async function locate({ shards, numberOf }: ShardSet, log: number): ReturnType<L
 
 function outboxOf(shards: readonly Shard[], map: ShardMap, isAway: (shard: Shard) => boolean): OutboxStore {
   const turns = {
-    claims: new TakingTurns<Shard, ClaimResult>(shards, isAway),
-    sweeps: new TakingTurns<Shard, number>(shards, isAway),
+    claims: new TakingTurns<Shard, ClaimResult>(shards, { isAway, claims: true }),
+    sweeps: new TakingTurns<Shard, number>(shards, { isAway }),
   };
   /** Last answer of each shard: it still counts while the shard does not answer. */
   const owners = new Map<Shard, readonly string[]>();
   return {
     async claim(query) {
-      let rest = query.limit;
       // All shards are called, even with nothing left to claim: the next due time is the soonest of all.
       const parts = await turns.claims.take(
-        Number.POSITIVE_INFINITY,
-        async ({ store }) => {
-          const part = await store.outbox.claim({ ...query, limit: rest });
-          rest -= part.deliveries.length;
-          return part;
-        },
-        () => 0,
+        query.limit,
+        ({ store }, limit) => store.outbox.claim({ ...query, limit }),
+        ({ deliveries }) => deliveries.length,
+        { all: true },
       );
       const waits = parts.flatMap(({ nextMs }) => nextMs ?? []);
       return {

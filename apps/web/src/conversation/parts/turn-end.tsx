@@ -4,13 +4,13 @@ import { Activity, CircleStop, RefreshCw, StepForward, TriangleAlert } from "luc
 import { memo, type ReactNode } from "react";
 import { useMayWrite } from "../../app/access/access.js";
 import { openInspector } from "../../app/layout/layout-store.js";
-import { newId } from "../../app/new-id.js";
 import { Button } from "../../ui/button.js";
 import { IconButton } from "../../ui/icon-button.js";
 import { CopyButton } from "../../ui/text/copy-button.js";
 import { formatDuration, formatRate, formatTokens } from "../../ui/text/format.js";
 import { useConversationActions } from "../conversation-context.js";
 import { joinedText, messageFiles } from "../message-text.js";
+import { newMessageId } from "../own-messages.js";
 import type { EndRow } from "../transcript/rows.js";
 import { ErrorCard } from "./error-card.js";
 import { isRetryable } from "./error-words.js";
@@ -82,7 +82,7 @@ function isEmpty(answer: EndRow["answer"]): boolean {
 function ContinueButton() {
   const { handle } = useConversationActions();
   return (
-    <Button size="small" onClick={() => void handle.send("Continue.", { messageId: newId() })}>
+    <Button size="small" onClick={() => void handle.send("Continue.", { messageId: newMessageId() })}>
       <StepForward aria-hidden className="size-3.5" /> Continue
     </Button>
   );

@@ -11,6 +11,7 @@ import { cx } from "../../ui/cx.js";
 import { ErrorBoundary } from "../../ui/loading/error-boundary.js";
 import { Spinner } from "../../ui/loading/spinner.js";
 import { useConversationActions } from "../conversation-context.js";
+import { takeUnseen } from "../own-messages.js";
 import { Step } from "../parts/step.js";
 import { Note, Summary } from "../parts/summary.js";
 import { TurnEnd } from "../parts/turn-end.js";
@@ -68,7 +69,7 @@ export function Transcript({ state, seq }: TranscriptProps) {
   useStartAtEnd(seq === undefined, virtualizer.scrollToEnd);
   useStayAtEnd(box, rows, following, virtualizer.scrollToEnd);
   useLoadEarlier(box, state, isJumping);
-  useOwnMessage(rows, toEnd);
+  useOwnMessage(state, rows, toEnd);
 
   if (isPrinting) return <AllRows rows={rows} />;
   return (
@@ -330,12 +331,20 @@ function useLoadEarlier(
   }, [box, handle, hasEarlier, loadingEarlier, oldestSeq, isJumping]);
 }
 
-/** Scrolls to a message that the user sends, from wherever they were reading. */
-function useOwnMessage(rows: readonly Row[], toEnd: () => void): void {
+/**
+ * Scrolls to a message that the user sends, from wherever they were reading. One that waits in the queue is not scrolled
+ * to when its turn begins: the user may be reading something else by then.
+ */
+function useOwnMessage(state: ConversationState, rows: readonly Row[], toEnd: () => void): void {
+  const { queue, pending } = state;
+  useEffect(() => {
+    for (const { id } of queue.messages) takeUnseen(id);
+    for (const { id, shownIn } of pending) if (shownIn === "queue") takeUnseen(id);
+  }, [queue, pending]);
   const last = rows.findLast((row) => row.kind === "user");
-  const sending = last?.kind === "user" && last.message.status === "sending" ? last.key : undefined;
+  const lastId = last?.kind === "user" ? last.message.id : undefined;
   // biome-ignore lint/correctness/useExhaustiveDependencies: once per message
   useEffect(() => {
-    if (sending !== undefined) toEnd();
-  }, [sending]);
+    if (lastId !== undefined && takeUnseen(lastId)) toEnd();
+  }, [lastId]);
 }

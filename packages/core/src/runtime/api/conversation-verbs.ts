@@ -83,14 +83,17 @@ export function conversationVerbs(scope: OwnerScope): ConversationVerbs {
       if (response.created) changed(log);
       return response;
     },
-    async remove(conversationId, { cascade = false, unusedForMs } = {}) {
+    async remove(conversationId, { cascade = false, unusedForMs, temporary } = {}) {
       const record = await store.get(conversationId);
       if (record === null) return [];
       if (unusedForMs === undefined) {
         await coordinator.interrupt(record.log, undefined, { reason: "aborted" });
         compactions.stop(record.log);
       }
-      const gone = await store.remove(conversationId, { cascade, ...omitUndefined({ unusedForMs }) });
+      const gone = await store.remove(conversationId, {
+        cascade,
+        ...omitUndefined({ unusedForMs, temporary }),
+      });
       for (const { id, log } of gone) {
         env.keptHistories.drop(owner, id);
         coordinator.lose(log);

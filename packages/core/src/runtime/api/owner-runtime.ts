@@ -207,10 +207,17 @@ export interface OwnerRuntime {
     readonly limit?: number | undefined;
     readonly conversationId?: string | undefined;
   }): Promise<SearchResult>;
-  /** Removes a conversation; with `unusedForMs`, only if nothing has happened in it for so long and no turn runs. */
+  /**
+   * Removes a conversation; with `unusedForMs`, only if nothing has happened in it for so long and no turn runs; with
+   * `temporary`, only if it still is.
+   */
   remove(
     conversationId: string,
-    options?: { readonly cascade?: boolean | undefined; readonly unusedForMs?: number | undefined },
+    options?: {
+      readonly cascade?: boolean | undefined;
+      readonly unusedForMs?: number | undefined;
+      readonly temporary?: boolean | undefined;
+    },
   ): Promise<readonly string[]>;
   /** Follows a conversation from a cursor on, or from the open turn's first event. */
   subscribe(conversationId: string, cursor?: string): Subscription;

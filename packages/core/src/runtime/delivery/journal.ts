@@ -41,7 +41,7 @@ export class Journal {
   #eventAt = 0;
   #isLooking = false;
   #flushing = false;
-  /** The last flush failed for all: the next one comes by the timer alone. */
+  /** The last flush failed: the next one comes by the timer alone. */
   #backingOff = false;
   #closed = false;
   /** Writers whose part of the store did not answer, until they are tried again. */
@@ -133,9 +133,8 @@ export class Journal {
     // One order for all nodes, so that two group flushes never wait for each other's rows.
     taken.sort((a, b) => a.batch.log - b.batch.log);
     const unknown = taken.length === 0 ? [] : await this.#write(taken);
-    this.#backingOff = unknown.length > 0 && unknown.length === taken.length;
     this.#flushing = false;
-    if (!this.#backingOff && unknown.length > 0) this.#pause(unknown);
+    if (unknown.length > 0) this.#pause(unknown);
     for (const { writer } of taken) if (writer.waiting && !this.#paused.has(writer)) this.#dirty.add(writer);
     if (this.#closed || this.#dirty.size === 0) return;
     if (!this.#backingOff && [...this.#dirty].some((writer) => this.#isUrgent(writer))) void this.#flush();
@@ -159,7 +158,7 @@ export class Journal {
     this.#pauses.add(cancel);
   }
 
-  /** Returns the writers of which the outcome is unknown: the same batches have to be written again. */
+  /** Returns the writers whose part of the store did not answer: their batches have to be written again. */
   async #write(
     taken: readonly { writer: JournalWriter; batch: JournalBatch }[],
   ): Promise<readonly JournalWriter[]> {
@@ -178,10 +177,11 @@ export class Journal {
         }
       }
       if (news.length > 0) this.#wake?.notify(news);
+      this.#backingOff = false;
       return unknown;
     } catch (error) {
-      if (isParleyError(error) && error.retryable) return taken.map(({ writer }) => writer);
-      for (const { writer } of taken) writer.fail(error);
+      this.#backingOff = isParleyError(error) && error.retryable;
+      if (!this.#backingOff) for (const { writer } of taken) writer.fail(error);
       return [];
     }
   }

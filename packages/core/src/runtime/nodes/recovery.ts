@@ -30,6 +30,12 @@ export type RecoveryUses = Uses<
 
 const claimsAtOnce = 16;
 
+/**
+ * Time that claims wait for the turns that were claimed. The database of some of them may hang: they are recovered in the
+ * background, and those of other databases do not wait for them.
+ */
+const patienceMs = 1_000;
+
 /** Maximum number of expired requests that are denied at once. */
 const expiredAtOnce = 100;
 
@@ -53,6 +59,8 @@ export class Recovery implements LeaseHandler {
    * other node can claim them as long as this one lives, so it tries again at the interval of claims.
    */
   readonly #stranded = new Map<number, { readonly lease: Lease; readonly node: string }>();
+  /** Logs of those that are being tried. */
+  readonly #ending = new Set<number>();
   #cancelClaim: () => void = () => {};
   #claiming: Promise<void> | undefined;
 
@@ -202,7 +210,7 @@ export class Recovery implements LeaseHandler {
       // Claimed under a name that never lives, and then taken over by name: if the answer to the claim is lost, the
       // leases are still a dead node's, and not held by one that does not know it.
       const leases = await root.claimExpired(`${identity.node}?${ids.next()}`, claimsAtOnce);
-      await Promise.all(
+      await this.#forAWhile(
         leases.map((lease) =>
           this.#claimOne(lease).catch((error: unknown) =>
             this.#env.report(error, "recovery", lease.conversationId),
@@ -255,19 +263,36 @@ export class Recovery implements LeaseHandler {
    * Tries again to end leases that could not be ended. A turn that cannot even be read is ended without reading it.
    */
   async #endStranded(): Promise<void> {
-    const { identity } = this.#env;
-    for (const [log, { lease, node }] of [...this.#stranded]) {
+    const { identity, report } = this.#env;
+    const tried: Promise<void>[] = [];
+    for (const [log, { lease, node }] of this.#stranded) {
       // The leases of a name that was given up are a dead node's, and claimed like all others.
       if (node !== identity.node) {
         this.#stranded.delete(log);
         continue;
       }
-      await this.#holding(lease, async () => {
+      if (this.#ending.has(log) || !this.#coordinator.alive(lease.owner)) continue;
+      this.#ending.add(log);
+      const work = this.#holding(lease, async () => {
         if (lease.purpose === "compaction") return this.#endCompaction(lease);
         const left = await this.#read(lease, { evenBlindly: true });
         if (left !== undefined) await this.#seal(lease, left);
-      }).catch((error: unknown) => this.#env.report(error, "recovery", lease.conversationId));
+      });
+      tried.push(
+        work
+          .catch((error: unknown) => report(error, "recovery", lease.conversationId))
+          .finally(() => this.#ending.delete(log)),
+      );
     }
+    await this.#forAWhile(tried);
+  }
+
+  /** Waits for work on turns of several owners for a short time. It goes on in any case. */
+  async #forAWhile(works: readonly Promise<void>[]): Promise<void> {
+    if (works.length === 0) return;
+    const isOver = new AbortController();
+    await Promise.race([Promise.all(works), wait(this.#env, patienceMs, isOver.signal)]);
+    isOver.abort();
   }
 
   /** Works on a lease of this node, and remembers it if that fails while it is still this node's. */

@@ -22,8 +22,8 @@ export interface RetentionOptions {
   readonly responseRetentionMs?: number | undefined;
 }
 
-/** Removes a conversation unless it was used meanwhile. Resolves with the ids of the removed ones. */
-type Remove = (owner: string, conversationId: string, unusedForMs: number) => Promise<readonly string[]>;
+/** Removes a conversation unless it was used or kept meanwhile. Resolves with the ids of the removed ones. */
+type Remove = (owner: string, conversationId: string, query: UnusedQuery) => Promise<readonly string[]>;
 
 type RetentionUses = Uses<"root" | "clock" | "report">;
 
@@ -62,7 +62,7 @@ function retentionSweep(env: RetentionUses, where: string, query: UnusedQuery, r
           if (isStopped()) return;
           if (failed.has(owner)) continue;
           try {
-            removed += (await remove(owner, id, forMs)).length;
+            removed += (await remove(owner, id, query)).length;
           } catch (error) {
             failed.add(owner);
             env.report(error, where, id);

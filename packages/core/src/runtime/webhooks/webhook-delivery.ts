@@ -230,6 +230,7 @@ export class WebhookDelivery {
       .finally(() => {
         this.#attempts.delete(attempt);
         uncount();
+        this.#claim();
       });
     this.#attempts.add(attempt);
   }

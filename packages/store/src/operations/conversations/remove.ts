@@ -17,7 +17,7 @@ export function remove(
   store: StoreContext,
   owner: string,
   id: string,
-  options: { cascade: boolean; unusedForMs?: number },
+  options: { cascade: boolean; unusedForMs?: number; temporary?: boolean },
 ): Promise<RemovedConversation[]> {
   return store.database.transaction(async (connection) => {
     const values = [storedText(id), owner];
@@ -25,8 +25,9 @@ export function remove(
       { name: "lock_head", text: lockText, values },
       {
         text: `SELECT c.log::float8 AS log FROM parley.conversation c JOIN parley.conversation_head h ON h.log = c.log
-          WHERE c.owner = $2 AND c.id = $1 AND c.status <> 'removed' AND ($3::float8 IS NULL OR ${isUnused("$3")})`,
-        values: [...values, options.unusedForMs ?? null],
+          WHERE c.owner = $2 AND c.id = $1 AND c.status <> 'removed' AND ($3::float8 IS NULL OR ${isUnused("$3")})
+            AND (c.temporary IS NOT NULL OR NOT $4::bool)`,
+        values: [...values, options.unusedForMs ?? null, options.temporary === true],
       },
     ]);
     const [first] = found;

@@ -21,7 +21,7 @@ export async function exclusiveMove<Result>(
   let outcome: { readonly value: Result } | { readonly error: unknown } | undefined;
   try {
     await withBudget(home.database, "brief").transaction(async (connection) => {
-      await connection.query(unlimited);
+      await connection.batch(unlimited);
       const [row] = await connection.query({
         // The name keeps this transaction apart from those of readers, which a move waits for.
         text: `SELECT set_config('application_name', 'parley move', true) AS name,

@@ -84,6 +84,8 @@ export const temporaryCases: readonly TopicCase[] = [
 
       const kept = await s.store.set(id, { temporary: null });
       checkEqual(kept.temporary, undefined, "what was kept");
+      const expired = { cascade: false, unusedForMs: 0, temporary: true };
+      checkEqual(await s.store.remove(id, expired), [], "a sweep that had found it before");
       checkEqual((await s.store.get(archiveId))?.temporary, undefined, "its archive");
       checkEqual((await s.store.get(newId))?.temporary, true, "its fork, which has a life of its own");
       checkEqual(await listed(s), [id], "the list");
@@ -108,7 +110,7 @@ export const temporaryCases: readonly TopicCase[] = [
       checkEqual(await unused(s, 0), [id, newId].sort(), "what may go");
       const limited = await s.root.findUnused({ temporary: true, forMs: 0, limit: 1 });
       checkEqual(limited.length, 1, "no more than asked for");
-      const gone = await s.store.remove(id, { cascade: false, unusedForMs: 0 });
+      const gone = await s.store.remove(id, { cascade: false, unusedForMs: 0, temporary: true });
       checkEqual(idsOf(gone), [id], "what is gone");
       checkEqual(await s.otherStore.remove(id, { cascade: false, unusedForMs: 0 }), [], "for another node");
       checkEqual(await s.texts(newId), ["shared", "Answer to shared"], "what the fork shows");

@@ -12,10 +12,11 @@ export function remove(
   db: MemoryDatabase,
   owner: string,
   id: ConversationId,
-  options: { cascade: boolean; unusedForMs?: number },
+  options: { cascade: boolean; unusedForMs?: number; temporary?: boolean },
 ): RemovedConversation[] {
   const log = findLog(db, owner, id);
   if (log === undefined || !isUnused(db, log, options.unusedForMs)) return [];
+  if (options.temporary === true && log.settings.temporary !== true) return [];
   const gone: Log[] = [];
   collect(db, log, options.cascade, gone);
   const { logs, messages, turns, grants, branches } = ownerOf(db, owner);
