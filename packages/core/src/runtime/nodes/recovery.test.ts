@@ -95,6 +95,47 @@ describe("a take-over", () => {
     await close(again, clock);
   });
 
+  it("does not wait for turns whose database hangs: not at the start, and not for those of others", async () => {
+    const { clock, database, node } = cluster();
+    const dying = createManualClock();
+    const dead = await node([[toolCall("work", {}, { id: "k1" })], [toolCall("work", {}, { id: "k2" })]], {
+      clock: dying,
+    });
+    const far = await dead.forOwner("far").send({ conversationId: "c", message: "Hi" });
+    await clock.advance(11_000);
+    const inner = createMemoryLogStore({ clock, database });
+    const held = gate();
+    const forOwner: LogStoreRoot["forOwner"] = (owner) => {
+      const store = inner.forOwner(owner);
+      if (owner !== "far") return store;
+      return {
+        ...store,
+        async readOpenTurn(query) {
+          await held.wait();
+          return store.readOpenTurn(query);
+        },
+      };
+    };
+    const starting = node([[text("Near.")], [text("Far.")]], {
+      clock,
+      store: { ...inner, forOwner },
+      ...working,
+    });
+    await clock.advance(1_000);
+    const taker = await starting;
+    const { turnId = "" } = await dead.forOwner("near").send({ conversationId: "c", message: "Hi" });
+    await dying.advance(100);
+    await clock.advance(13_000);
+    expect(await taker.forOwner("near").turn("c", turnId)).toMatchObject({
+      status: "sealed",
+      reason: "stop",
+    });
+    held.open();
+    await clock.advance(1_000);
+    expect(await taker.forOwner("far").turn("c", far.turnId ?? "")).toMatchObject({ status: "sealed" });
+    await close(taker, clock);
+  });
+
   it("ends a turn whose journal cannot be read to its end, and never continues with it", async () => {
     const { clock, node, store, errors } = cluster();
     const turnId = await leftTurn(node);
