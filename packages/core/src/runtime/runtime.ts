@@ -65,7 +65,7 @@ const defaultDrainMs = 20_000;
 
 /**
  * Starts a node on a store. Resolves when it is alive, that is when its first heartbeat is in the store, and when it
- * has taken over the turns of dead nodes.
+ * has taken over the turns of dead nodes, as far as their databases answer soon.
  */
 export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   const env = createEnvironment(options);
