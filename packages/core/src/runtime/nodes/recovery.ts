@@ -210,14 +210,15 @@ export class Recovery implements LeaseHandler {
       // Claimed under a name that never lives, and then taken over by name: if the answer to the claim is lost, the
       // leases are still a dead node's, and not held by one that does not know it.
       const leases = await root.claimExpired(`${identity.node}?${ids.next()}`, claimsAtOnce);
-      await this.#forAWhile(
+      const areEnded = await this.#forAWhile(
         leases.map((lease) =>
           this.#claimOne(lease).catch((error: unknown) =>
             this.#env.report(error, "recovery", lease.conversationId),
           ),
         ),
       );
-      if (leases.length < claimsAtOnce) return;
+      // A lease that is still being taken over would be claimed again at once.
+      if (leases.length < claimsAtOnce || !areEnded) return;
     }
   }
 
@@ -287,24 +288,30 @@ export class Recovery implements LeaseHandler {
     await this.#forAWhile(tried);
   }
 
-  /** Waits for work on turns of several owners for a short time. It goes on in any case. */
-  async #forAWhile(works: readonly Promise<void>[]): Promise<void> {
-    if (works.length === 0) return;
+  /** Waits for work on turns of several owners for a short time. It goes on in any case. Returns true if it has ended. */
+  async #forAWhile(works: readonly Promise<void>[]): Promise<boolean> {
+    if (works.length === 0) return true;
     const isOver = new AbortController();
-    await Promise.race([Promise.all(works), wait(this.#env, patienceMs, isOver.signal)]);
+    const late = wait(this.#env, patienceMs, isOver.signal).then(() => false);
+    const areEnded = await Promise.race([Promise.all(works).then(() => true), late]);
     isOver.abort();
+    return areEnded;
   }
 
   /** Works on a lease of this node, and remembers it if that fails while it is still this node's. */
   async #holding(lease: Lease, work: () => Promise<void>): Promise<void> {
-    const { log } = lease;
+    const { log, fence } = lease;
     const { node } = this.#env.identity;
+    // Work on an earlier lease of the same log may end later.
+    const isNewest = () => (this.#stranded.get(log)?.lease.fence ?? fence) <= fence;
     try {
       await work();
-      this.#stranded.delete(log);
+      if (isNewest()) this.#stranded.delete(log);
     } catch (error) {
-      if (isGone(error)) this.#stranded.delete(log);
-      else this.#stranded.set(log, { lease, node });
+      if (isNewest()) {
+        if (isGone(error)) this.#stranded.delete(log);
+        else this.#stranded.set(log, { lease, node });
+      }
       throw error;
     }
   }

@@ -9,7 +9,7 @@ const longestWaitMs = 2_000;
 export type SignalHolder = Pick<AbortController, "signal">;
 
 /**
- * Repeats a store call for as long as the store cannot be reached, unless its error says that this is of no use. The calls are idempotent by their ids, so an
+ * Repeats a store call for as long as the store cannot be reached. The calls are idempotent by their ids, so an
  * unknown outcome is no risk. Gives up when the signal aborts, or before a call that would begin after this time, with
  * the last error. Takes the holder of the signal, and reads it only once a call has failed: an `AbortController` makes
  * its signal, which is costly, when it is read.
@@ -25,7 +25,7 @@ export async function retryWhileUnavailable<T>(
     try {
       return await call();
     } catch (error) {
-      const unavailable = isParleyError(error) && error.code === "store_unavailable" && error.retryable;
+      const unavailable = isParleyError(error) && error.code === "store_unavailable";
       const signal = unavailable ? stop?.signal : undefined;
       if (!unavailable || signal?.aborted || env.clock.monotonic() + waitMs >= until) throw error;
       await wait(env, waitMs, signal);

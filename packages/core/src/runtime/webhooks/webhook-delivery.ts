@@ -220,9 +220,13 @@ export class WebhookDelivery {
       isCounted = false;
       busy.count -= 1;
       if (busy.count === 0) this.#busy.delete(key);
+    };
+    const leavePlace = () => {
+      if (!isCounted) return;
+      uncount();
       this.#claim();
     };
-    const attempt = this.#deliver(delivery, uncount)
+    const attempt = this.#deliver(delivery, leavePlace)
       .then((isDelivered) => {
         busy.failing = !isDelivered;
       })
