@@ -50,6 +50,7 @@ export function boundClient(
     answeredAt = performance.now();
     silentSince: number | undefined;
     #watched: Socket | undefined;
+    #limitedAt = 0;
 
     get #wire(): Wired["connection"] {
       return (this as unknown as Wired).connection;
@@ -61,6 +62,7 @@ export function boundClient(
         this.#watched = stream;
         stream.on("timeout", () => this.#giveUp(stream));
       }
+      if (ms > 0) this.#limitedAt = performance.now();
       stream.setTimeout(ms);
     }
 
@@ -72,7 +74,8 @@ export function boundClient(
       const { bytesRead, timeout: limitMs = 0 } = stream;
       setImmediate(() => {
         if (limitMs === 0 || stream.timeout !== limitMs || stream.bytesRead !== bytesRead) return;
-        this.silentSince = performance.now() - limitMs;
+        // Timers count in whole milliseconds, and from a time before the call: other connections may have answered since.
+        this.silentSince = Math.max(this.#limitedAt, performance.now() - limitMs);
         this.destroy(new SilentConnectionError(limitMs));
       });
     }

@@ -65,7 +65,7 @@ describeOnPostgres(
     });
 
     it("are all given up with the first one: the others cost no time of their own", async () => {
-      const { proxy, ada } = await open({ trustMs: 60_000, statementTimeoutMs: 3_000 });
+      const { proxy, ada } = await open({ trustMs: 60_000 });
       await Promise.all(Array.from({ length: 8 }, () => ada.get("any")));
       proxy.freeze();
       // Sent on a connection that had just answered: the outcome is unknown.
