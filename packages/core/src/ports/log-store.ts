@@ -290,8 +290,8 @@ export interface LogStore extends ConversationStore, InputStore, WebhookStore, B
   search(query: { q: string; limit: number; conversationId?: ConversationId }): Promise<SearchResult>;
   /**
    * Removes a conversation. Always succeeds on the owner's own: rows past the last living fork point are removed
-   * immediately. Returns what is gone. With `unusedForMs`, only if it has not been used for so long, as `findUnused` counts it; with
-   * `temporary`, only if it still is.
+   * immediately. Returns what is gone. With `unusedForMs`, only if it has not been used for so long, as `findUnused`
+   * counts it; with `temporary`, only if it still is.
    */
   remove(
     id: ConversationId,

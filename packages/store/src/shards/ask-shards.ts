@@ -1,5 +1,6 @@
 import { isParleyError, ParleyError } from "@parley/core/errors";
 import { spoilsConnection } from "../postgres/failure.js";
+import { within } from "./within.js";
 
 /** Time that slow shards, or those that do not answer, get once the first one has answered. */
 const graceMs = 1_000;
@@ -137,12 +138,7 @@ export class TakingTurns<One extends { readonly server: unknown }, Result> {
       (error: unknown): Answer<Result> => ({ error }),
     );
     if (this.#isPatient) return settled;
-    let timer: NodeJS.Timeout | undefined;
-    const isLate = new Promise<undefined>((resolve) => {
-      timer = setTimeout(() => resolve(undefined), graceMs);
-    });
-    const answer = await Promise.race([settled, isLate]);
-    clearTimeout(timer);
+    const answer = await within(graceMs, settled);
     if (answer !== undefined) return answer;
     const call: LateCall<Result> = { server };
     this.#late.push(call);

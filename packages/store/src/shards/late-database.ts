@@ -1,5 +1,6 @@
 import { ParleyError } from "@parley/core/errors";
 import type { Connection, Database, ResultRow, Statement } from "../database.js";
+import { within } from "./within.js";
 
 /**
  * Database of a server that may be away while a store is opened. What could not be done then is done before the next
@@ -54,20 +55,19 @@ export class LateDatabase implements Database {
       .finally(() => {
         this.#preparing = undefined;
       });
-    return within(this.#preparing, this.#waitMs).then(() => call(this.#database));
+    return this.#whenPrepared(this.#preparing, call);
   }
-}
 
-/** Waits for a preparation, at most this long. The preparation itself goes on. */
-async function within(preparing: Promise<void>, ms: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const isLate = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(stillPreparing()), ms);
-  });
-  try {
-    await Promise.race([preparing, isLate]);
-  } finally {
-    clearTimeout(timer);
+  async #whenPrepared<Result>(
+    preparing: Promise<void>,
+    call: (database: Database) => Promise<Result>,
+  ): Promise<Result> {
+    const isPrepared = await within(
+      this.#waitMs,
+      preparing.then(() => true),
+    );
+    if (isPrepared === undefined) throw stillPreparing();
+    return call(this.#database);
   }
 }
 

@@ -3,6 +3,7 @@ import type { JournalBatch, JournalOutcome } from "@parley/core/ports";
 import { isMoved } from "./guard-owners.js";
 import type { Shard } from "./shard.js";
 import { isUnknownShard, type ShardMap } from "./shard-map.js";
+import { within } from "./within.js";
 
 /** Time that a flush waits for the answers of shards. */
 const patienceMs = 1_000;
@@ -40,10 +41,9 @@ export class ShardedJournal {
       const shard = this.#map.known(owner);
       return shard === undefined || !this.#isAway(shard);
     });
-    await within(
-      patienceMs,
-      awaited.map((batch) => this.#sent.get(batch)?.answered),
-    );
+    if (awaited.length > 0) {
+      await within(patienceMs, Promise.all(awaited.map((batch) => this.#sent.get(batch)?.answered)));
+    }
     return batches.map((batch) => this.#sent.get(batch)?.outcome ?? "unavailable");
   }
 
@@ -89,17 +89,6 @@ export class ShardedJournal {
     };
     this.#sent.set(batch, sent);
   }
-}
-
-/** Waits for all of this, at most this long. None of it rejects. */
-async function within(ms: number, all: readonly (Promise<void> | undefined)[]): Promise<void> {
-  if (all.length === 0) return;
-  let timer: NodeJS.Timeout | undefined;
-  const isOver = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([Promise.all(all), isOver]);
-  clearTimeout(timer);
 }
 
 /** Returns the outcome for a batch that failed. One whose owner is in a shard unknown here is another node's. */

@@ -245,7 +245,7 @@ export class WebhookDelivery {
    */
   async #deliver(delivery: ClaimedDelivery, onUnsettled: () => void): Promise<boolean> {
     const { timeoutMs, leaseMarginMs } = this.#limits;
-    const claimedAt = this.#env.clock.monotonic();
+    const startedAt = this.#env.clock.monotonic();
     const { id, url, secret, type, data, createdAt } = delivery;
     const event = { type, timestamp: new Date(createdAt).toISOString(), data } as unknown as WebhookEvent;
     const { answer, durationMs } = await this.post({ id, url, secret, event });
@@ -260,7 +260,7 @@ export class WebhookDelivery {
         throw error;
       }
     };
-    const leftMs = claimedAt + timeoutMs + leaseMarginMs - this.#env.clock.monotonic();
+    const leftMs = startedAt + timeoutMs + leaseMarginMs - this.#env.clock.monotonic();
     const settled = await retryWhileUnavailable(this.#env, settle, this.#stopped, leftMs);
     if (settled && outcome.kind !== "released") this.#observe(delivery, outcome, durationMs);
     return outcome.kind === "delivered";
